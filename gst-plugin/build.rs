@@ -1,0 +1,1 @@
+fn main() { gst_plugin_version_helper::info() }
