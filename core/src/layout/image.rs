@@ -1,0 +1,252 @@
+//! The planes of one image: where each begins and how far its rows are apart.
+
+use arrayvec::ArrayVec;
+
+use super::{LayoutError, StrideAlign, c_byte_strides};
+use crate::{
+    format::{MAX_PLANES, PixelFormat, PixelLayout, PlaneFormat},
+    shape::{Shape, Strides},
+};
+
+/// Where one plane lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PlanePlacement {
+    /// Which of the image's memories holds the plane.
+    pub memory: usize,
+    /// Bytes from the start of that memory to the plane's first sample.
+    pub offset: usize,
+    /// Bytes from the start of one row to the start of the next.
+    pub stride: usize,
+}
+
+/// A plane's bytes in its memory, from first sample to one past the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    start: usize,
+    end: usize,
+}
+
+/// The true layout of one image: a format, a size, and a place for every plane.
+///
+/// Every value of this type is sound: strides hold a row, planes do not overlap, and no sum
+/// exceeds the address space.
+///
+/// ```
+/// use tensor_core::{ImageLayout, PixelFormat, StrideAlign};
+/// let nv12 = ImageLayout::packed(PixelFormat::Nv12, 640, 480, StrideAlign::NONE)?;
+/// assert_eq!(nv12.planes()[1].offset, 307_200);
+/// assert_eq!(nv12.allocation_len(0), 460_800);
+/// # Ok::<(), tensor_core::LayoutError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ImageLayout {
+    format: PixelFormat,
+    width: usize,
+    height: usize,
+    planes: ArrayVec<PlanePlacement, MAX_PLANES>,
+}
+
+impl ImageLayout {
+    /// All planes in one memory, one after the other, with the smallest strides that `align`
+    /// allows.
+    ///
+    /// # Errors
+    /// [`LayoutError::Empty`] without pixels, [`LayoutError::Overflow`] when the bytes do not fit
+    /// the address space.
+    pub fn packed(
+        format: PixelFormat,
+        width: usize,
+        height: usize,
+        align: StrideAlign,
+    ) -> Result<Self, LayoutError> {
+        let mut planes = ArrayVec::new();
+        let mut offset = 0_usize;
+        for (index, plane) in format.planes().iter().enumerate() {
+            let overflow = || LayoutError::Overflow { format, width, height, plane: index };
+            let stride = plane
+                .row_bytes(width)
+                .and_then(|bytes| align.round_up(bytes))
+                .ok_or_else(overflow)?;
+            planes.push(PlanePlacement { memory: 0, offset, stride });
+            offset = stride
+                .checked_mul(plane.rows(height))
+                .and_then(|bytes| offset.checked_add(bytes))
+                .and_then(|end| align.round_up(end))
+                .ok_or_else(overflow)?;
+        }
+        Self::checked(Self { format, width, height, planes })
+    }
+
+    /// Planes exactly where they are said to be, as an imported frame has them: any stride that
+    /// holds a row, any order, in one memory or several.
+    ///
+    /// # Errors
+    /// See [`LayoutError`]: the number of planes, a stride below its row, planes that overlap, a
+    /// gap in the memory indices, or sums past the address space.
+    pub fn from_planes(
+        format: PixelFormat,
+        width: usize,
+        height: usize,
+        planes: &[PlanePlacement],
+    ) -> Result<Self, LayoutError> {
+        let expected = format.planes().len();
+        let count = LayoutError::PlaneCount { format, expected, given: planes.len() };
+        if planes.len() != expected {
+            return Err(count);
+        }
+        let planes = ArrayVec::try_from(planes).map_err(|_| count)?;
+        Self::checked(Self { format, width, height, planes })
+    }
+
+    fn checked(self) -> Result<Self, LayoutError> {
+        let Self { format, width, height, .. } = self;
+        if width == 0 || height == 0 {
+            return Err(LayoutError::Empty { width, height });
+        }
+        let mut spans: ArrayVec<Span, MAX_PLANES> = ArrayVec::new();
+        for (plane, (place, row)) in self.planes.iter().zip(format.planes()).enumerate() {
+            spans.push(self.span(plane, *place, *row)?);
+        }
+        self.check_memories()?;
+        self.check_overlap(&spans)?;
+        Ok(self)
+    }
+
+    fn span(
+        &self,
+        plane: usize,
+        place: PlanePlacement,
+        row: PlaneFormat,
+    ) -> Result<Span, LayoutError> {
+        let Self { format, width, height, .. } = *self;
+        let overflow = LayoutError::Overflow { format, width, height, plane };
+        let Some(row_bytes) = row.row_bytes(width) else { return Err(overflow) };
+        let stride = place.stride;
+        if stride < row_bytes {
+            return Err(LayoutError::Stride { format, plane, stride, row_bytes });
+        }
+        // The padded end must fit too, so that `allocation_len` cannot overflow.
+        stride
+            .checked_mul(row.rows(height))
+            .and_then(|bytes| place.offset.checked_add(bytes))
+            .filter(|end| isize::try_from(*end).is_ok())
+            .and_then(|end| Some(end.checked_sub(stride)?.checked_add(row_bytes)?))
+            .map(|end| Span { start: place.offset, end })
+            .ok_or(overflow)
+    }
+
+    fn check_memories(&self) -> Result<(), LayoutError> {
+        let mut next = 0_usize;
+        for (plane, place) in self.planes.iter().enumerate() {
+            if place.memory > next {
+                return Err(LayoutError::MemoryIndex { plane, memory: place.memory });
+            }
+            next = next.max(place.memory.saturating_add(1));
+        }
+        Ok(())
+    }
+
+    fn check_overlap(&self, spans: &[Span]) -> Result<(), LayoutError> {
+        let planes = || self.planes.iter().zip(spans).enumerate();
+        for (first, (a, a_span)) in planes() {
+            for (second, (b, b_span)) in planes() {
+                let begins_inside = a_span.start <= b_span.start && b_span.start < a_span.end;
+                if first != second && a.memory == b.memory && begins_inside {
+                    let (format, memory) = (self.format, a.memory);
+                    return Err(LayoutError::Overlap { format, first, second, memory });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The pixel format.
+    #[must_use]
+    pub fn format(&self) -> PixelFormat {
+        self.format
+    }
+
+    /// Width in pixels.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Height in pixels.
+    #[must_use]
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// The place of every plane, in the format's order.
+    #[must_use]
+    pub fn planes(&self) -> &[PlanePlacement] {
+        &self.planes
+    }
+
+    /// The number of memories the planes lie in.
+    #[must_use]
+    pub fn memories(&self) -> usize {
+        self.planes.iter().map(|place| place.memory.saturating_add(1)).max().unwrap_or(0)
+    }
+
+    /// Rows of plane `plane`; 0 when there is no such plane.
+    #[must_use]
+    pub fn rows(&self, plane: usize) -> usize {
+        self.format.planes().get(plane).map_or(0, |row| row.rows(self.height))
+    }
+
+    /// Bytes of real samples in a row of plane `plane`; 0 when there is no such plane.
+    #[must_use]
+    pub fn row_bytes(&self, plane: usize) -> usize {
+        self.format.planes().get(plane).and_then(|row| row.row_bytes(self.width)).unwrap_or(0)
+    }
+
+    /// Bytes from the first sample of plane `plane` to one past its last: the last row ends at its
+    /// last sample, not at a stride.
+    #[must_use]
+    pub fn plane_len(&self, plane: usize) -> usize {
+        let Some(place) = self.planes.get(plane) else { return 0 };
+        let steps = self.rows(plane).saturating_sub(1);
+        place.stride.saturating_mul(steps).saturating_add(self.row_bytes(plane))
+    }
+
+    /// Bytes that memory `memory` must have to hold every sample placed in it.
+    #[must_use]
+    pub fn required_len(&self, memory: usize) -> usize {
+        self.last_end(memory, |plane, _| self.plane_len(plane))
+    }
+
+    /// Bytes to allocate for memory `memory`: every row padded to its stride, the last one too.
+    #[must_use]
+    pub fn allocation_len(&self, memory: usize) -> usize {
+        self.last_end(memory, |plane, stride| stride.saturating_mul(self.rows(plane)))
+    }
+
+    fn last_end(&self, memory: usize, len: impl Fn(usize, usize) -> usize) -> usize {
+        let placed = self.planes.iter().enumerate().filter(|(_, place)| place.memory == memory);
+        placed
+            .map(|(plane, place)| place.offset.saturating_add(len(plane, place.stride)))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// The shape by which a consumer indexes the image.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.format.addressing_shape(self.width, self.height)
+    }
+
+    /// The byte strides of [`shape`](Self::shape) in the first plane's rows.
+    ///
+    /// # Errors
+    /// [`LayoutError::StrideOverflow`] when a step does not fit an `isize`.
+    pub fn strides(&self) -> Result<Strides, LayoutError> {
+        let row_axis = usize::from(self.format.layout() == PixelLayout::Planar);
+        let row_stride = self.planes.first().map(|place| place.stride);
+        c_byte_strides(&self.shape(), self.format.dtype().size_bytes(), row_axis, row_stride)
+    }
+}
+
+#[cfg(test)]
+mod tests;
