@@ -1,0 +1,99 @@
+//! The guard of a map: begins CPU access when made, ends it when dropped.
+
+use std::{fmt, ops::Deref, ptr::NonNull, sync::atomic::Ordering};
+
+use super::{MapError, Memory};
+use crate::access::CpuAccess;
+
+/// Bytes of a [`Memory`], reachable until this is dropped, also by a panic.
+#[must_use = "the bytes are reachable only while the guard lives"]
+pub struct MemoryMap<'a> {
+    bytes: NonNull<[u8]>,
+    /// Given up after the access has ended: fields drop after the guard's own `drop`.
+    user: User<'a>,
+}
+
+// SAFETY: the guard is a counted borrow of memory that is itself `Send` and `Sync`; ending the
+// access may happen on any thread.
+unsafe impl Send for MemoryMap<'_> {}
+// SAFETY: `&MemoryMap` gives out only `&[u8]`.
+unsafe impl Sync for MemoryMap<'_> {}
+
+impl<'a> MemoryMap<'a> {
+    pub(super) fn new(memory: &'a Memory, access: CpuAccess) -> Result<Self, MapError> {
+        let declared = memory.access();
+        if access == CpuAccess::None || !declared.covers(access) {
+            return Err(MapError::AccessDenied { declared, requested: access });
+        }
+        let user = User::enter(memory, access)?;
+        let bytes = memory.backing().bytes(access)?;
+        memory.backing().begin(access)?;
+        Ok(Self { bytes, user })
+    }
+
+    /// The bytes for writing; `None` when the map was made for reading.
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> Option<&mut [u8]> {
+        if !self.user.access.writes() {
+            return None;
+        }
+        // SAFETY: the range is mapped for writing while the memory is borrowed, the file behind it
+        // cannot shrink, and the user count makes this the only map in the process; others are
+        // excluded by the caller's declaration (see the module).
+        Some(unsafe { self.bytes.as_mut() })
+    }
+}
+
+impl Deref for MemoryMap<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the range is mapped while the memory is borrowed, the file behind it cannot
+        // shrink, and the user count excludes a writer in this process; others are excluded by the
+        // caller's declaration (see the module).
+        unsafe { self.bytes.as_ref() }
+    }
+}
+
+impl Drop for MemoryMap<'_> {
+    fn drop(&mut self) {
+        self.user.memory.backing().end(self.user.access);
+    }
+}
+
+impl fmt::Debug for MemoryMap<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryMap")
+            .field("kind", &self.user.memory.kind())
+            .field("len", &self.bytes.len())
+            .field("access", &self.user.access)
+            .finish()
+    }
+}
+
+/// A place in the count of a memory's users, given up on drop.
+struct User<'a> {
+    memory: &'a Memory,
+    access: CpuAccess,
+}
+
+impl<'a> User<'a> {
+    fn enter(memory: &'a Memory, access: CpuAccess) -> Result<Self, MapError> {
+        let take = |users: isize| match (access.writes(), users) {
+            (true, 0) => Some(-1),
+            (false, 0..isize::MAX) => users.checked_add(1),
+            (true | false, _) => None,
+        };
+        match memory.0.users.fetch_update(Ordering::Acquire, Ordering::Relaxed, take) {
+            Ok(_) => Ok(Self { memory, access }),
+            Err(users) => Err(MapError::Busy { writer: users < 0 }),
+        }
+    }
+}
+
+impl Drop for User<'_> {
+    fn drop(&mut self) {
+        let step = if self.access.writes() { -1 } else { 1 };
+        self.memory.0.users.fetch_sub(step, Ordering::Release);
+    }
+}

@@ -1,0 +1,214 @@
+//! Bytes with an owner, an identity and a way to be mapped. No shape, no format.
+//!
+//! # Who else can write
+//!
+//! A dma-buf can be written by a device, shared memory by another process, at any time and without
+//! our knowing. A Rust slice promises that nobody does. This module keeps that promise as far as it
+//! can be kept, and names the rest:
+//!
+//! * Within this process, [`Memory::map`] counts users: many readers or one writer, never both. Two
+//!   overlapping `&mut [u8]` cannot be had from safe code.
+//! * Against devices and other processes, the caller's declaration stands: who asks for a map says
+//!   that nobody else writes these bytes until the guard is dropped. A frame's producer gives that
+//!   right by handing the frame over, and takes it back when the frame returns to its pool; hold
+//!   the frame as long as the guard.
+//! * Bytes that can vanish are not mapped: a memfd that may still shrink is refused, because reading
+//!   past its new end would kill the process.
+//!
+//! A mapping is made once for each memory and kept. After that a map costs a pair of sync calls for
+//! a dma-buf and nothing at all for the other kinds.
+
+mod dma_buf;
+mod error;
+mod foreign;
+mod guard;
+mod heap;
+mod policy;
+mod shm;
+
+use std::{
+    fmt,
+    os::fd::BorrowedFd,
+    ptr::NonNull,
+    sync::{Arc, atomic::AtomicIsize},
+};
+
+pub use error::{AllocError, Attempt, ImportError, MapError};
+pub use foreign::ForeignBytes;
+pub use guard::MemoryMap;
+pub use policy::{AllocPolicy, Allocation, Step};
+
+use self::{dma_buf::DmaBufMemory, foreign::ForeignMemory, heap::HeapMemory, shm::ShmMemory};
+pub use crate::sys::file::FileIdentity;
+use crate::{
+    access::CpuAccess,
+    memory_kind::TensorMemory,
+    sys::file::{self, DMA_BUF_MAGIC, TMPFS_MAGIC},
+};
+
+/// What a kind of memory must be able to do.
+trait Backing: fmt::Debug + Send + Sync {
+    /// The kind, as the blob names it.
+    fn kind(&self) -> TensorMemory;
+
+    /// Bytes of the memory.
+    fn len(&self) -> usize;
+
+    /// The descriptor, where the kind has one; the memory keeps owning it.
+    fn fd(&self) -> Option<BorrowedFd<'_>>;
+
+    /// The bytes, mapped for at least `access`; valid as long as `self` is borrowed.
+    fn bytes(&self, access: CpuAccess) -> Result<NonNull<[u8]>, MapError>;
+
+    /// Makes device writes visible to the CPU.
+    fn begin(&self, access: CpuAccess) -> Result<(), MapError>;
+
+    /// Makes CPU writes visible to devices.
+    fn end(&self, access: CpuAccess);
+}
+
+#[derive(Debug)]
+enum Kind {
+    Heap(HeapMemory),
+    Shm(ShmMemory),
+    DmaBuf(DmaBufMemory),
+    Foreign(ForeignMemory),
+}
+
+impl Kind {
+    fn backing(&self) -> &dyn Backing {
+        match self {
+            Self::Heap(memory) => memory,
+            Self::Shm(memory) => memory,
+            Self::DmaBuf(memory) => memory,
+            Self::Foreign(memory) => memory,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Inner {
+    kind: Kind,
+    access: CpuAccess,
+    /// Maps alive now: readers when positive, -1 for a writer.
+    users: AtomicIsize,
+}
+
+/// Bytes with an owner. Clones are the same memory.
+///
+/// ```
+/// use tensor_core::{CpuAccess, memory::Memory};
+/// let memory = Memory::heap(4096)?;
+/// memory.map(CpuAccess::Write)?.as_mut_slice().unwrap()[7] = 9;
+/// assert_eq!(memory.map(CpuAccess::Read)?[7], 9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Memory(Arc<Inner>);
+
+impl Memory {
+    fn new(kind: Kind, access: CpuAccess) -> Self {
+        Self(Arc::new(Inner { kind, access, users: AtomicIsize::new(0) }))
+    }
+
+    /// Zeroed memory of this process, aligned to a cache line.
+    ///
+    /// # Errors
+    /// [`AllocError`] when the length is zero or cannot be had.
+    pub fn heap(len: usize) -> Result<Self, AllocError> {
+        let policy = AllocPolicy::from_steps([Step::Heap]);
+        policy.allocate(len, CpuAccess::ReadWrite).map(|allocation| allocation.memory)
+    }
+
+    /// Zeroed shared memory that another process can map: a memfd sealed against shrinking.
+    ///
+    /// # Errors
+    /// [`AllocError`] when the length is zero or the memfd cannot be had.
+    pub fn shm(len: usize) -> Result<Self, AllocError> {
+        let policy = AllocPolicy::from_steps([Step::Memfd]);
+        policy.allocate(len, CpuAccess::ReadWrite).map(|allocation| allocation.memory)
+    }
+
+    /// The memory behind a descriptor that somebody else gave: a dma-buf, or a file on tmpfs (a
+    /// memfd for one).
+    ///
+    /// The descriptor is duplicated; the caller's stays the caller's. What it is is decided by its
+    /// filesystem's magic, never by a device number. Without CPU access nothing will ever be
+    /// mapped.
+    ///
+    /// # Errors
+    /// [`ImportError::UnknownBufferType`] for another filesystem, [`ImportError::NotAFile`] for a
+    /// directory or device node, [`ImportError::Fd`] with the errno when the descriptor is bad.
+    pub fn import(fd: BorrowedFd<'_>, access: CpuAccess) -> Result<Self, ImportError> {
+        let magic = file::fs_magic(fd).map_err(ImportError::call("fstatfs"))?;
+        let kind = match magic {
+            DMA_BUF_MAGIC => Kind::DmaBuf(DmaBufMemory::import(fd, access)?),
+            TMPFS_MAGIC => Kind::Shm(ShmMemory::import(fd, access)?),
+            other => return Err(ImportError::UnknownBufferType(other)),
+        };
+        Ok(Self::new(kind, access))
+    }
+
+    /// Bytes that somebody else owns and lends for reading, of the kind the lender says.
+    #[must_use]
+    pub fn foreign(kind: TensorMemory, owner: Arc<ForeignBytes>) -> Self {
+        Self::new(Kind::Foreign(ForeignMemory::new(kind, owner)), CpuAccess::Read)
+    }
+
+    fn backing(&self) -> &dyn Backing {
+        self.0.kind.backing()
+    }
+
+    /// The kind of memory.
+    #[must_use]
+    pub fn kind(&self) -> TensorMemory {
+        self.backing().kind()
+    }
+
+    /// Bytes of the memory: the real length of the file, not what somebody declared.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a memory is never empty")]
+    pub fn len(&self) -> usize {
+        self.backing().len()
+    }
+
+    /// What the CPU may do with the bytes.
+    #[must_use]
+    pub fn access(&self) -> CpuAccess {
+        self.0.access
+    }
+
+    /// The descriptor behind the memory, borrowed; `None` for a kind that has none.
+    #[must_use]
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.backing().fd()
+    }
+
+    /// The identity of the file behind the memory; `None` for a kind that has none.
+    #[must_use]
+    pub fn identity(&self) -> Option<FileIdentity> {
+        self.fd().and_then(|fd| FileIdentity::of(fd).ok())
+    }
+
+    /// Whether both are the same memory object.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Makes the bytes reachable until the guard is dropped.
+    ///
+    /// A `Write` map does not bring the device's bytes into the CPU's caches, so what is read
+    /// through it before it is written may be stale; use `ReadWrite` unless all is overwritten.
+    ///
+    /// # Errors
+    /// [`MapError::AccessDenied`] when the declaration does not cover `access`, before anything is
+    /// touched; [`MapError::Busy`] while a map that excludes this one is alive;
+    /// [`MapError::CanShrink`] for a memfd without its seal; [`MapError::Call`] with the errno.
+    pub fn map(&self, access: CpuAccess) -> Result<MemoryMap<'_>, MapError> {
+        MemoryMap::new(self, access)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Shared memory files. Every process that has the descriptor can write them.
+
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    ptr::NonNull,
+    sync::OnceLock,
+};
+
+use rustix::fs::SealFlags;
+
+use super::{Backing, ImportError, MapError};
+use crate::{
+    access::CpuAccess,
+    memory_kind::TensorMemory,
+    sys::{file, memfd, mmap::Mapping},
+};
+
+/// A memfd, or a file on tmpfs.
+#[derive(Debug)]
+pub(super) struct ShmMemory {
+    fd: OwnedFd,
+    len: usize,
+    access: CpuAccess,
+    mapping: OnceLock<Mapping>,
+}
+
+impl ShmMemory {
+    /// A new memfd of `len` bytes, sealed against shrinking.
+    pub(super) fn new(len: usize, access: CpuAccess) -> io::Result<Self> {
+        let bytes = u64::try_from(len).map_err(io::Error::other)?;
+        let fd = memfd::create("tensor", bytes)?;
+        Ok(Self { fd, len, access, mapping: OnceLock::new() })
+    }
+
+    /// The file behind `fd`, which the caller found to be on tmpfs.
+    pub(super) fn import(fd: BorrowedFd<'_>, access: CpuAccess) -> Result<Self, ImportError> {
+        if !file::is_regular(fd).map_err(ImportError::call("fstat"))? {
+            return Err(ImportError::NotAFile);
+        }
+        let (fd, len) = dup_with_len(fd)?;
+        Ok(Self { fd, len, access, mapping: OnceLock::new() })
+    }
+}
+
+/// A duplicate of `fd` that is ours, and the real length of the file behind it.
+pub(super) fn dup_with_len(fd: BorrowedFd<'_>) -> Result<(OwnedFd, usize), ImportError> {
+    let len = file::len(fd).map_err(ImportError::call("fstat"))?;
+    if len == 0 {
+        return Err(ImportError::Empty);
+    }
+    let bytes = usize::try_from(len).map_err(|_| ImportError::TooLong { len })?;
+    let fd = fd.try_clone_to_owned().map_err(ImportError::call("F_DUPFD_CLOEXEC"))?;
+    Ok((fd, bytes))
+}
+
+/// The mapping kept in `slot`, made now if there is none yet.
+pub(super) fn kept_mapping<'a>(
+    slot: &'a OnceLock<Mapping>,
+    fd: BorrowedFd<'_>,
+    len: usize,
+    access: CpuAccess,
+) -> Result<&'a Mapping, MapError> {
+    if let Some(mapping) = slot.get() {
+        return Ok(mapping);
+    }
+    // Two threads may both map; the second mapping is dropped at once.
+    let mapping =
+        Mapping::new(fd, len, access).map_err(|error| MapError::Call { call: "mmap", error })?;
+    Ok(slot.get_or_init(|| mapping))
+}
+
+impl Backing for ShmMemory {
+    fn kind(&self) -> TensorMemory {
+        TensorMemory::Shm
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.fd.as_fd())
+    }
+
+    fn bytes(&self, _: CpuAccess) -> Result<NonNull<[u8]>, MapError> {
+        if self.mapping.get().is_none() {
+            let seals = memfd::seals(self.fd.as_fd())
+                .map_err(|error| MapError::Call { call: "F_GET_SEALS", error })?;
+            if !seals.contains(SealFlags::SHRINK) {
+                return Err(MapError::CanShrink);
+            }
+        }
+        kept_mapping(&self.mapping, self.fd.as_fd(), self.len, self.access).map(Mapping::bytes)
+    }
+
+    fn begin(&self, _: CpuAccess) -> Result<(), MapError> {
+        Ok(())
+    }
+
+    fn end(&self, _: CpuAccess) {}
+}
