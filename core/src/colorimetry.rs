@@ -106,17 +106,22 @@ mod tests {
     use super::*;
 
     macro_rules! names_round_trip {
-        ($($question:ident),*) => { $(
-            for answer in $question::ALL {
-                assert_eq!($question::from_name(answer.name()), Some(*answer));
+        ($($test:ident: $question:ident;)*) => { $(
+            #[test]
+            fn $test() {
+                for answer in $question::ALL {
+                    assert_eq!($question::from_name(answer.name()), Some(*answer));
+                }
+                assert_eq!($question::from_name(""), None);
+                assert_eq!($question::from_name("BT709"), None);
             }
-            assert_eq!($question::from_name(""), None);
-            assert_eq!($question::from_name("BT709"), None);
         )* };
     }
 
-    #[test]
-    fn every_name_round_trips() {
-        names_round_trip!(ColorSpace, ColorTransfer, ColorEncoding, ColorRange);
+    names_round_trip! {
+        names_of_spaces_round_trip: ColorSpace;
+        names_of_transfers_round_trip: ColorTransfer;
+        names_of_encodings_round_trip: ColorEncoding;
+        names_of_ranges_round_trip: ColorRange;
     }
 }

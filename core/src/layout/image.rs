@@ -130,7 +130,7 @@ impl ImageLayout {
             .checked_mul(row.rows(height))
             .and_then(|bytes| place.offset.checked_add(bytes))
             .filter(|end| isize::try_from(*end).is_ok())
-            .and_then(|end| Some(end.checked_sub(stride)?.checked_add(row_bytes)?))
+            .and_then(|end| end.checked_sub(stride)?.checked_add(row_bytes))
             .map(|end| Span { start: place.offset, end })
             .ok_or(overflow)
     }
@@ -242,8 +242,19 @@ impl ImageLayout {
     /// # Errors
     /// [`LayoutError::StrideOverflow`] when a step does not fit an `isize`.
     pub fn strides(&self) -> Result<Strides, LayoutError> {
+        self.strides_with(self.planes.first().map(|place| place.stride))
+    }
+
+    /// The byte strides that [`shape`](Self::shape) would have without padding.
+    ///
+    /// # Errors
+    /// [`LayoutError::StrideOverflow`] when a step does not fit an `isize`.
+    pub fn dense_strides(&self) -> Result<Strides, LayoutError> {
+        self.strides_with(None)
+    }
+
+    fn strides_with(&self, row_stride: Option<usize>) -> Result<Strides, LayoutError> {
         let row_axis = usize::from(self.format.layout() == PixelLayout::Planar);
-        let row_stride = self.planes.first().map(|place| place.stride);
         c_byte_strides(&self.shape(), self.format.dtype().size_bytes(), row_axis, row_stride)
     }
 }

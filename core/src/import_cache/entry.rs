@@ -1,0 +1,67 @@
+//! One import: a tensor, its blob, and what it was made from.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use arrayvec::ArrayVec;
+
+use super::{Frame, FrameError, memories_of};
+use crate::{
+    colorimetry::Colorimetry, format::MAX_PLANES, layout::ImageLayout, tensor::TensorDyn,
+    transfer::describe,
+};
+
+/// A buffer imported once: its tensor and its ready blob.
+#[derive(Debug)]
+pub struct Import<A = ()> {
+    /// The tensor, over duplicated descriptors.
+    pub tensor: TensorDyn,
+    /// Its blob.
+    pub blob: Arc<[u8]>,
+    /// What the user keeps beside it.
+    pub attachment: A,
+    handles: ArrayVec<i64, MAX_PLANES>,
+    last_seen: AtomicU64,
+}
+
+impl<A> Import<A> {
+    /// Imports a frame without a cache, for a producer that knows its own buffers.
+    ///
+    /// # Errors
+    /// See [`FrameError`]; a failed import leaves nothing behind.
+    pub fn new(
+        frame: &Frame<'_>,
+        attach: impl FnOnce(&TensorDyn, &Arc<[u8]>) -> A,
+    ) -> Result<Self, FrameError> {
+        let tensor =
+            TensorDyn::from_image(frame.layout.clone(), memories_of(frame)?, frame.access)?
+                .with_colorimetry(frame.colorimetry);
+        let blob: Arc<[u8]> = describe(&tensor, frame.handles)?.into();
+        let attachment = attach(&tensor, &blob);
+        let handles = frame.handles.iter().copied().take(MAX_PLANES).collect();
+        Ok(Self { tensor, blob, attachment, handles, last_seen: AtomicU64::new(0) })
+    }
+
+    /// Whether the import says of its memories exactly this.
+    #[must_use]
+    pub fn matches(&self, layout: &ImageLayout, colorimetry: Colorimetry, handles: &[i64]) -> bool {
+        self.tensor.image() == layout
+            && self.tensor.colorimetry() == colorimetry
+            && self.handles.as_slice() == handles
+    }
+
+    pub(super) fn is_of(&self, frame: &Frame<'_>) -> bool {
+        self.tensor.access() == frame.access
+            && self.matches(frame.layout, frame.colorimetry, frame.handles)
+    }
+
+    pub(super) fn seen_at(&self, frame: u64) {
+        self.last_seen.store(frame, Ordering::Relaxed);
+    }
+
+    pub(super) fn last_seen(&self) -> u64 {
+        self.last_seen.load(Ordering::Relaxed)
+    }
+}
