@@ -1,1 +1,5 @@
-fn main() { gst_plugin_version_helper::info() }
+//! Tells the plugin which commit it is built from.
+
+fn main() {
+    gst_plugin_version_helper::info();
+}

@@ -1,0 +1,39 @@
+//! A memory of the core as a `GstMemory`.
+
+use std::{
+    os::fd::{AsRawFd, IntoRawFd},
+    sync::OnceLock,
+};
+
+use gst_allocators::{FdAllocator, FdMemoryFlags, prelude::*};
+use tensor_core::Memory;
+
+use super::AllocatorError;
+
+/// The allocator of memory that has a descriptor and is no dma-buf.
+pub(crate) fn shm_allocator() -> FdAllocator {
+    static INSTANCE: OnceLock<FdAllocator> = OnceLock::new();
+    INSTANCE.get_or_init(FdAllocator::new).clone()
+}
+
+/// The first `size` bytes of `memory`, as memory of `allocator`.
+///
+/// The `GstMemory` owns a duplicate of the descriptor. It is mapped once, when first used.
+pub(crate) fn wrap(
+    allocator: &impl IsA<FdAllocator>,
+    memory: &Memory,
+    size: usize,
+) -> Result<gst::Memory, AllocatorError> {
+    let fd = memory.fd().ok_or(AllocatorError::NoFd)?;
+    let fd = fd.try_clone_to_owned().map_err(AllocatorError::Fd)?;
+    let flags = FdMemoryFlags::KEEP_MAPPED;
+    // SAFETY: the descriptor is open and `memory.len()` is the real length of its file; the new
+    // memory becomes its only owner, just below.
+    let mut wrapped = unsafe { allocator.alloc_fd(fd.as_raw_fd(), memory.len(), flags) }?;
+    // Closing it is now the memory's part.
+    let _owned_by_memory = fd.into_raw_fd();
+    if let Some(wrapped) = wrapped.get_mut() {
+        wrapped.resize(..size);
+    }
+    Ok(wrapped)
+}

@@ -1,0 +1,146 @@
+use std::sync::{
+    Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use gst::{
+    BufferPoolAcquireParams, BufferPoolConfigRef, FlowError, glib, prelude::*, subclass::prelude::*,
+};
+use gst_video::{BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, BUFFER_POOL_OPTION_VIDEO_META};
+use tensor_core::{
+    CpuAccess, StrideAlign, TensorMemory,
+    memory::{AllocPolicy, Allocation},
+};
+
+use super::{error::PoolError, plan::Plan};
+use crate::allocator::{AllocatorError, TensorAllocator, shm_allocator, wrap};
+
+static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
+    let blurb = Some("Pool of video frames in dma-bufs");
+    gst::DebugCategory::new("tensorpool", gst::DebugColorFlags::empty(), blurb)
+});
+
+#[derive(Debug)]
+struct Settings {
+    align: StrideAlign,
+    policy: AllocPolicy,
+}
+
+#[derive(Debug, Default)]
+pub struct TensorBufferPool {
+    settings: OnceLock<Settings>,
+    plan: Mutex<Option<Arc<Plan>>>,
+    /// Whether it was said that the machine gives less than the best memory.
+    said: AtomicBool,
+}
+
+impl TensorBufferPool {
+    /// Decides how to allocate, once for the pool's life.
+    pub(super) fn settle(&self, align: StrideAlign, policy: AllocPolicy) {
+        let align = if align.bytes() < StrideAlign::DMA.bytes() { StrideAlign::DMA } else { align };
+        self.settings.get_or_init(|| Settings { align, policy });
+    }
+
+    /// A pool made by `g_object_new` has the default settings.
+    fn settings(&self) -> &Settings {
+        let default = || Settings { align: StrideAlign::DMA, policy: AllocPolicy::with_fd() };
+        self.settings.get_or_init(default)
+    }
+
+    fn plan(&self) -> MutexGuard<'_, Option<Arc<Plan>>> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn new_buffer(&self) -> Result<gst::Buffer, PoolError> {
+        let plan = self.plan().clone().ok_or(PoolError::NotConfigured)?;
+        let memory = match self.memory_from(plan.allocator.as_ref(), &plan) {
+            Some(memory) => memory,
+            None => self.own_memory(&plan)?,
+        };
+        plan.buffer(memory)
+    }
+
+    /// Memory from an allocator that somebody else configured, if there is one and it has any.
+    fn memory_from(&self, allocator: Option<&gst::Allocator>, plan: &Plan) -> Option<gst::Memory> {
+        let allocator = allocator?;
+        let memory = allocator.alloc(plan.size, Some(&plan.params));
+        if memory.is_err() {
+            gst::warning!(CAT, imp = self, "{} gave no memory", allocator.name());
+        }
+        memory.ok()
+    }
+
+    fn own_memory(&self, plan: &Plan) -> Result<gst::Memory, AllocatorError> {
+        let (size, padding) = (plan.size, plan.params.padding());
+        let len = size.checked_add(padding).ok_or(AllocatorError::Overflow { size, padding })?;
+        let allocation = self.settings().policy.allocate(len, CpuAccess::ReadWrite)?;
+        self.say_once(&allocation);
+        if allocation.memory.kind() == TensorMemory::DmaBuf {
+            wrap(&TensorAllocator::get(), &allocation.memory, size)
+        } else {
+            wrap(&shm_allocator(), &allocation.memory, size)
+        }
+    }
+
+    fn say_once(&self, allocation: &Allocation) {
+        if allocation.attempts.is_empty() || self.said.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let kind = allocation.memory.kind();
+        let passed_over: Vec<_> = allocation.attempts.iter().map(ToString::to_string).collect();
+        let passed_over = passed_over.join("; ");
+        if kind == TensorMemory::DmaBuf {
+            gst::info!(CAT, imp = self, "frames are {kind}; passed over: {passed_over}");
+        } else {
+            gst::warning!(CAT, imp = self, "frames are {kind}, not dma-buf: {passed_over}");
+        }
+    }
+}
+
+#[glib::object_subclass]
+impl ObjectSubclass for TensorBufferPool {
+    const NAME: &'static str = "GstTensorBufferPool";
+    // An application linked with this crate may load the plugin too.
+    const ALLOW_NAME_CONFLICT: bool = true;
+    type Type = super::TensorBufferPool;
+    type ParentType = gst::BufferPool;
+}
+
+impl ObjectImpl for TensorBufferPool {}
+impl GstObjectImpl for TensorBufferPool {}
+
+impl BufferPoolImpl for TensorBufferPool {
+    fn options() -> &'static [&'static str] {
+        // The strings of the bindings' statics, which are not constants.
+        static OPTIONS: LazyLock<[&str; 2]> = LazyLock::new(|| {
+            [BUFFER_POOL_OPTION_VIDEO_META.as_str(), BUFFER_POOL_OPTION_VIDEO_ALIGNMENT.as_str()]
+        });
+        &*OPTIONS
+    }
+
+    fn set_config(&self, config: &mut BufferPoolConfigRef) -> bool {
+        // The base class keeps even a refused configuration and takes it for accepted when it comes
+        // again, so the plan is always that of the latest one.
+        let settled = Plan::settle(config, self.settings().align);
+        let (plan, changed) = match settled {
+            Ok((plan, changed)) => (Some(Arc::new(plan)), changed),
+            Err(error) => {
+                gst::warning!(CAT, imp = self, "configuration refused: {error}");
+                (None, true)
+            }
+        };
+        let is_usable = plan.is_some();
+        *self.plan() = plan;
+        is_usable && self.parent_set_config(config) && !changed
+    }
+
+    fn alloc_buffer(
+        &self,
+        _params: Option<&BufferPoolAcquireParams>,
+    ) -> Result<gst::Buffer, FlowError> {
+        self.new_buffer().map_err(|error| {
+            gst::error!(CAT, imp = self, "no buffer: {error}");
+            FlowError::Error
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! GStreamer's description of a video frame as an [`ImageLayout`], and back.
+//!
+//! Formats are matched by the name both sides give them in `video/x-raw` caps, so the table in
+//! [`tensor_core::format`] is the only list of formats. Nothing here touches a buffer.
+
+mod aligned;
+mod color;
+#[cfg(test)]
+mod tests;
+
+use gst_video::{VideoFormat, VideoInfo, VideoMeta};
+use tensor_core::{DrmFourcc, ImageLayout, LayoutError, MAX_PLANES, PixelFormat, PlanePlacement};
+use thiserror::Error;
+
+pub use aligned::{FrameGeometry, aligned_layout, stated_alignment};
+pub use color::colorimetry;
+
+/// Why a frame as GStreamer describes it has no layout here.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VideoLayoutError {
+    /// Caps that are not those of one raw video format and size.
+    #[error("{caps} are not the caps of raw video of one format and size")]
+    Caps {
+        /// The caps.
+        caps: String,
+    },
+    /// A pixel format that is not in the table.
+    #[error("the pixel format {format} is not known")]
+    Format {
+        /// The name GStreamer or DRM has for it.
+        format: String,
+    },
+    /// A dma-buf that is tiled or compressed.
+    #[error("{drm_format} has a modifier; only linear dma-bufs, which have none, can be addressed")]
+    Modifier {
+        /// The `drm-format` of the caps.
+        drm_format: String,
+    },
+    /// Rows that go backwards.
+    #[error("plane {plane} has a stride of {stride} bytes; rows must follow each other")]
+    Stride {
+        /// Which plane.
+        plane: usize,
+        /// The stride, in bytes.
+        stride: i32,
+    },
+    /// Padding that does not fit the address space.
+    #[error("{width}x{height} pixels and the asked padding do not fit the address space")]
+    Padding {
+        /// Width without padding, in pixels.
+        width: usize,
+        /// Height without padding, in pixels.
+        height: usize,
+    },
+    /// Planes that cannot be as they are said to be.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+}
+
+/// The table's row for a GStreamer format.
+#[must_use]
+pub fn pixel_format(format: VideoFormat) -> Option<PixelFormat> {
+    // The bindings have no name for formats newer than themselves.
+    if matches!(format, VideoFormat::__Unknown(_)) {
+        return None;
+    }
+    PixelFormat::from_gst_name(format.to_str())
+}
+
+/// GStreamer's value for a row of the table, where the running GStreamer has one.
+#[must_use]
+pub fn video_format(format: PixelFormat) -> Option<VideoFormat> {
+    format.gst_name().and_then(|name| name.parse().ok())
+}
+
+/// Every format that both the table and the running GStreamer know, in the table's order.
+pub fn caps_formats() -> impl Iterator<Item = VideoFormat> {
+    PixelFormat::ALL.iter().copied().filter_map(video_format)
+}
+
+/// The video info of fixed `caps`, those of a linear dma-buf (`format=DMA_DRM`) among them.
+///
+/// GStreamer 1.22 has no answer for `DMA_DRM` and newer ones answer with a size of 0, so its real
+/// format is put in here.
+///
+/// # Errors
+/// [`VideoLayoutError::Caps`], [`VideoLayoutError::Format`] or [`VideoLayoutError::Modifier`].
+pub fn info_from_caps(caps: &gst::CapsRef) -> Result<VideoInfo, VideoLayoutError> {
+    let refused = || VideoLayoutError::Caps { caps: caps.to_string() };
+    let structure = caps.structure(0).filter(|_| caps.is_fixed()).ok_or_else(refused)?;
+    if structure.get::<&str>("format") != Ok("DMA_DRM") {
+        return VideoInfo::from_caps(caps).map_err(|_| refused());
+    }
+    let drm_format = structure.get::<&str>("drm-format").map_err(|_| refused())?;
+    let format = linear_drm_format(drm_format)?;
+    let mut plain = structure.to_owned();
+    plain.remove_field("drm-format");
+    plain.set("format", format.to_str().as_str());
+    VideoInfo::from_caps(&gst::Caps::from(plain)).map_err(|_| refused())
+}
+
+/// The format of a `drm-format` field: a fourcc, followed by `:` and a modifier unless linear.
+fn linear_drm_format(drm_format: &str) -> Result<VideoFormat, VideoLayoutError> {
+    if drm_format.contains(':') {
+        return Err(VideoLayoutError::Modifier { drm_format: drm_format.to_owned() });
+    }
+    <[u8; 4]>::try_from(drm_format.as_bytes())
+        .ok()
+        .and_then(|code| PixelFormat::from_drm_fourcc(DrmFourcc(code)))
+        .and_then(video_format)
+        .ok_or_else(|| VideoLayoutError::Format { format: drm_format.to_owned() })
+}
+
+/// The layout that frames of these caps have when nothing else is said about them: all planes in
+/// one memory.
+///
+/// # Errors
+/// See [`VideoLayoutError`].
+pub fn layout_from_info(info: &VideoInfo) -> Result<ImageLayout, VideoLayoutError> {
+    place(info.format(), [info.width(), info.field_height()], info.offset(), info.stride())
+}
+
+/// The layout a frame's video meta says it has, were all its memories one.
+///
+/// # Errors
+/// See [`VideoLayoutError`].
+pub fn layout_from_meta(meta: &VideoMeta) -> Result<ImageLayout, VideoLayoutError> {
+    place(meta.format(), [meta.width(), meta.height()], meta.offset(), meta.stride())
+}
+
+fn place(
+    format: VideoFormat,
+    size: [u32; 2],
+    offsets: &[usize],
+    strides: &[i32],
+) -> Result<ImageLayout, VideoLayoutError> {
+    let pixels = known(format)?;
+    let [width, height] = size.map(to_usize);
+    // Asked for every frame with a video meta: on the stack, not in a Vec.
+    let mut planes = [PlanePlacement { memory: 0, offset: 0, stride: 0 }; MAX_PLANES];
+    let given = offsets.iter().zip(strides).zip(&mut planes).enumerate();
+    for (plane, ((offset, stride), place)) in given {
+        let stride = usize::try_from(*stride)
+            .map_err(|_| VideoLayoutError::Stride { plane, stride: *stride })?;
+        *place = PlanePlacement { memory: 0, offset: *offset, stride };
+    }
+    let count = offsets.len().min(strides.len());
+    let planes = planes.get(..count).unwrap_or_default();
+    Ok(ImageLayout::from_planes(pixels, width, height, planes)?)
+}
+
+fn known(format: VideoFormat) -> Result<PixelFormat, VideoLayoutError> {
+    let name = || VideoLayoutError::Format { format: format.to_string() };
+    pixel_format(format).ok_or_else(name)
+}
+
+/// A `u32` always fits: Linux has no narrower address space.
+fn to_usize(value: u32) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}
