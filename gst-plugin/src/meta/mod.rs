@@ -1,0 +1,200 @@
+//! The meta that says what tensor a buffer holds.
+//!
+//! [`TensorMeta`] carries one tensor blob (see [`tensor_core::blob`]) by handle. Two conventions
+//! make the blob true wherever the buffer goes, into another library or, moved by `unixfdsink`,
+//! into another process:
+//!
+//! * A plane's `handle` is the **index of the `GstMemory`** in the buffer that holds the plane. No fd
+//!   number and no process id is in the blob.
+//! * A plane's `offset` counts bytes **from the start of the memory's backing**: of an fd memory from
+//!   the fd's first byte, of any memory from where its `maxsize` begins. The `GstMemory`'s own
+//!   `offset` is already added. A reader that maps a memory through GStreamer gets bytes that start
+//!   at the memory's `offset` and subtracts it.
+//!
+//! The content is immutable and shared. A copy of the buffer over the same memories keeps the meta; a copy
+//! of a region, a conversion, or anything else that puts the frame into other memory drops it.
+//! Memory that is exchanged under the meta is noticed when the tensor is asked for.
+//!
+//! In C the meta is found with `g_type_from_name("TensorBlobMetaAPI")` and begins
+//! `GstMeta meta; guint32 abi; guint32 reserved; GBytes *blob;`, with `abi` 1.
+
+mod imp;
+mod registration;
+
+use std::{fmt, sync::Arc};
+
+use gst::{glib, meta::MetaRef};
+use tensor_core::{
+    MAX_PLANES,
+    blob::{BlobError, BlobView},
+};
+use thiserror::Error;
+
+use crate::{
+    frame_tensor::{FrameTensor, FrameTensorError},
+    handles::Handles,
+    memo::{self, FrameImport},
+};
+
+/// Why a meta cannot be put on a buffer.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TensorMetaError {
+    /// Other code took the meta's name for another struct.
+    #[error(
+        "the meta TensorBlobMeta is registered by other code with {} bytes; {need} are needed",
+        .size.unwrap_or(0)
+    )]
+    Registered {
+        /// Bytes of the struct that is registered; `None` when registering failed.
+        size: Option<usize>,
+        /// Bytes of ours.
+        need: usize,
+    },
+    /// The code that registered the meta has another version of its struct.
+    #[error("a meta of ABI {} cannot be filled in; this code has ABI {ours}", .abi.unwrap_or(0))]
+    Abi {
+        /// The version found; `None` when GStreamer gave no meta.
+        abi: Option<u32>,
+        /// Our version.
+        ours: u32,
+    },
+    /// The blob of the import is refused.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    /// A plane of the blob that lies in no memory of the buffer.
+    #[error("plane {plane} is in memory {handle}; the buffer has {memories} memories")]
+    MemoryIndex {
+        /// Which plane.
+        plane: usize,
+        /// The index the blob gives.
+        handle: i64,
+        /// How many memories the buffer has.
+        memories: usize,
+    },
+}
+
+/// Says what tensor a buffer holds; see the [module](self).
+#[repr(transparent)]
+pub struct TensorMeta(imp::RawTensorMeta);
+
+// SAFETY: what it points to is immutable and counts its references atomically: a `GBytes`, an
+// `Arc<FrameImport>` and a static.
+unsafe impl Send for TensorMeta {}
+// SAFETY: as above.
+unsafe impl Sync for TensorMeta {}
+
+impl TensorMeta {
+    /// Registers the meta's types and `GstVideoMeta`'s, so that GStreamer can deserialize them.
+    ///
+    /// # Errors
+    /// [`TensorMetaError::Registered`].
+    pub fn register() -> Result<(), TensorMetaError> {
+        registration::register_video_meta();
+        registration::info().map(|_| ())
+    }
+
+    /// Says that `buffer` holds `frame`, in place of what was said before.
+    ///
+    /// # Errors
+    /// [`TensorMetaError`]: the blob names a memory the buffer does not have, or the meta is
+    /// registered by code that is too different.
+    pub fn add(
+        buffer: &mut gst::BufferRef,
+        frame: &Arc<FrameImport>,
+    ) -> Result<(), TensorMetaError> {
+        let view = BlobView::parse(&frame.attachment)?;
+        let mut handles = Handles::default();
+        for (plane, record) in view.planes().enumerate() {
+            let (handle, memories) = (record.handle, buffer.n_memory());
+            if !usize::try_from(handle).is_ok_and(|index| index < memories) {
+                return Err(TensorMetaError::MemoryIndex { plane, handle, memories });
+            }
+            handles.note(handle);
+        }
+        Self::put(buffer, &frame.attachment, Some(frame), &handles)
+    }
+
+    /// As [`add`](Self::add), for who knows the handles; without an import the tensor is made from
+    /// the blob each time it is asked for.
+    pub(crate) fn put(
+        buffer: &mut gst::BufferRef,
+        blob: &glib::Bytes,
+        import: Option<&Arc<FrameImport>>,
+        handles: &Handles,
+    ) -> Result<(), TensorMetaError> {
+        let mut serials = [memo::NO_SERIAL; MAX_PLANES];
+        for (serial, memory) in serials.iter_mut().zip(handles.memories(buffer)) {
+            *serial = memory.map_or(memo::NO_SERIAL, memo::serial);
+        }
+        imp::put(buffer, blob, import, serials)
+    }
+
+    /// The blob, checked.
+    ///
+    /// # Errors
+    /// [`BlobError`] when the meta was made by other code that wrote no valid blob.
+    pub fn blob(&self) -> Result<BlobView<'_>, BlobError> {
+        BlobView::parse(self.0.blob_slice().unwrap_or_default())
+    }
+
+    /// The blob as bytes to keep or to send. No byte is copied.
+    #[must_use]
+    pub fn blob_bytes(&self) -> glib::Bytes {
+        self.0.blob().unwrap_or_else(|| glib::Bytes::from_static(&[]))
+    }
+
+    /// The tensor in `buffer`, the buffer that this meta is on.
+    ///
+    /// It keeps the buffer, so its producer cannot fill the frame anew while the tensor lives.
+    ///
+    /// # Errors
+    /// [`FrameTensorError`], among others when the buffer's memories are no longer those that the
+    /// meta was made for.
+    pub fn tensor(&self, buffer: &gst::Buffer) -> Result<FrameTensor, FrameTensorError> {
+        FrameTensor::new(self, buffer)
+    }
+
+    /// The import this meta was made from, when this copy of the code made it from one.
+    pub(crate) fn import(&self) -> Option<Arc<FrameImport>> {
+        self.0.import()
+    }
+
+    /// The serial numbers of the memories the planes lie in, in the order the planes name them,
+    /// when this copy of the code made the meta.
+    pub(crate) fn serials(&self) -> Option<&[u64; MAX_PLANES]> {
+        self.0.serials()
+    }
+
+    fn is_readable(&self) -> bool {
+        self.0.blob_slice().is_some()
+    }
+}
+
+impl fmt::Debug for TensorMeta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TensorMeta").field("blob", &self.blob()).finish_non_exhaustive()
+    }
+}
+
+/// Asking a buffer for its tensor meta.
+pub trait BufferTensorExt {
+    /// The meta that says what tensor the buffer holds.
+    ///
+    /// ```
+    /// # gst::init().unwrap();
+    /// use gsttensor::BufferTensorExt;
+    /// let buffer = gst::Buffer::with_size(64).unwrap();
+    /// assert!(buffer.tensor_meta().is_none());
+    /// ```
+    fn tensor_meta(&self) -> Option<MetaRef<'_, TensorMeta>>;
+}
+
+impl BufferTensorExt for gst::BufferRef {
+    fn tensor_meta(&self) -> Option<MetaRef<'_, TensorMeta>> {
+        self.meta::<TensorMeta>().filter(|meta| meta.is_readable())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+//! `tensorimport`: describes every frame as a tensor.
+//!
+//! The element never touches a byte. It finds where each plane of a frame lies, imports each buffer
+//! once by the identity of the files behind its memories, and attaches a
+//! [`TensorMeta`](crate::TensorMeta). Buffers that others hold too get a new header over the same
+//! memories.
+//!
+//! Caps: `video/x-raw` in plain memory, the same with the feature `memory:DMABuf`, and
+//! `memory:DMABuf` with `format=DMA_DRM` where `drm-format` is linear; in all formats of
+//! [`tensor_core::PixelFormat`] that GStreamer knows.
+//!
+//! | property | type | default | |
+//! |---|---|---|---|
+//! | `cache-size` | buffers | 64 | most imported buffers remembered at once |
+//! | `stats` | structure, read-only | | frames, imports, hits, evictions, live, pinned-bytes, copied-bytes, memory |
+//!
+//! `gst-launch-1.0 videotestsrc num-buffers=3 ! video/x-raw,format=NV12 ! tensorimport ! fakesink`
+
+mod caps;
+mod frame;
+mod imp;
+mod importer;
+mod plain;
+mod propose;
+mod provider;
+mod share;
+mod stats;
+
+use gst::{glib, prelude::*};
+
+glib::wrapper! {
+    /// The element; see the [module](self).
+    pub struct TensorImport(ObjectSubclass<imp::TensorImport>)
+        @extends gst_base::BaseTransform, gst::Element, gst::Object;
+}
+
+pub(crate) fn register(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
+    gst::Element::register(
+        Some(plugin),
+        "tensorimport",
+        gst::Rank::NONE,
+        TensorImport::static_type(),
+    )
+}

@@ -1,0 +1,60 @@
+//! What `tensorimport` counts.
+
+use tensor_core::{TensorMemory, import_cache::CacheStats};
+
+/// Counters since the element was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counters {
+    /// Frames that got a tensor: `imports + hits`.
+    pub(super) frames: u64,
+    /// Frames for which something had to be imported, or described for the first time.
+    pub(super) imports: u64,
+    /// Frames whose import was there already.
+    pub(super) hits: u64,
+    /// Bytes that went from one memory to another on the way through.
+    pub(super) copied_bytes: u64,
+    /// The memory of the last frame.
+    pub(super) memory: Option<TensorMemory>,
+}
+
+impl Counters {
+    pub(super) fn count(&mut self, hit: bool, memory: TensorMemory) {
+        self.frames = self.frames.saturating_add(1);
+        let counter = if hit { &mut self.hits } else { &mut self.imports };
+        *counter = counter.saturating_add(1);
+        self.memory = Some(memory);
+    }
+
+    /// The value of the `stats` property.
+    pub(super) fn to_structure(self, cache: CacheStats) -> gst::Structure {
+        let live = u64::try_from(cache.live).unwrap_or(u64::MAX);
+        gst::Structure::builder("application/x-tensor-import-stats")
+            .field("frames", self.frames)
+            .field("imports", self.imports)
+            .field("hits", self.hits)
+            .field("evictions", cache.evictions)
+            .field("live", live)
+            .field("pinned-bytes", cache.pinned_bytes)
+            .field("copied-bytes", self.copied_bytes)
+            .field("memory", self.memory.map_or("none", TensorMemory::name))
+            .build()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_frame_is_an_import_or_a_hit() {
+        gst::init().unwrap();
+        let mut counters = Counters::default();
+        counters.count(false, TensorMemory::Shm);
+        counters.count(true, TensorMemory::Shm);
+        counters.count(true, TensorMemory::DmaBuf);
+        let stats = counters.to_structure(CacheStats::default());
+        let numbers = ["frames", "imports", "hits"].map(|name| stats.get::<u64>(name).unwrap());
+        assert_eq!(numbers, [3, 1, 2]);
+        assert_eq!(stats.get::<&str>("memory"), Ok("dmabuf"));
+    }
+}
