@@ -47,3 +47,8 @@ fn plugin_init(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
     TensorMeta::register().map_err(|error| glib::bool_error!("{error}"))?;
     tensorimport::register(plugin)
 }
+
+/// The README's example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;
