@@ -28,7 +28,7 @@ mod descriptor {
         "MIT/X11",
         env!("CARGO_PKG_NAME"),
         env!("CARGO_PKG_NAME"),
-        "https://github.com/gst-tensor",
+        env!("CARGO_PKG_NAME"),
         env!("BUILD_REL_DATE")
     );
 }
