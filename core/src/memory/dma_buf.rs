@@ -14,17 +14,19 @@ use rustix::io::Errno;
 
 use super::{
     Backing, ImportError, MapError,
+    cuda::{CudaError, CudaHandle, CudaSlot},
     shm::{dup_with_len, kept_mapping},
 };
 use crate::{
     access::CpuAccess,
     memory_kind::TensorMemory,
-    sys::{dma_buf, mmap::Mapping},
+    sys::{cuda::Runtime, dma_buf, mmap::Mapping},
 };
 
 /// A dma-buf, from a heap of ours or from somebody else's device.
 #[derive(Debug)]
 pub(super) struct DmaBufMemory {
+    cuda: CudaSlot,
     fd: OwnedFd,
     len: usize,
     access: CpuAccess,
@@ -47,7 +49,14 @@ impl DmaBufMemory {
     }
 
     fn with_len(fd: OwnedFd, len: usize, access: CpuAccess) -> Self {
-        Self { fd, len, access, mapping: OnceLock::new(), no_sync: AtomicBool::new(false) }
+        Self {
+            cuda: CudaSlot::default(),
+            fd,
+            len,
+            access,
+            mapping: OnceLock::new(),
+            no_sync: AtomicBool::new(false),
+        }
     }
 
     /// Runs a sync call, unless the exporter is known to have none.
@@ -91,5 +100,13 @@ impl Backing for DmaBufMemory {
         // A guard's drop has nobody to report to, and the bytes stay valid either way.
         let ended = self.sync(|fd| dma_buf::end_access(fd, access));
         debug_assert!(ended.is_ok(), "DMA_BUF_IOCTL_SYNC end: {ended:?}");
+    }
+
+    fn cuda(&self) -> Option<&CudaSlot> {
+        Some(&self.cuda)
+    }
+
+    fn import_to_cuda(&self, runtime: &'static Runtime) -> Result<CudaHandle, CudaError> {
+        CudaHandle::external_mem(runtime, self.fd.as_fd(), self.len)
     }
 }

@@ -4,6 +4,7 @@ use std::{fmt, io, path::PathBuf};
 
 use thiserror::Error;
 
+use super::PboError;
 use crate::access::CpuAccess;
 
 /// One step of an allocation that did not serve, and why.
@@ -69,6 +70,12 @@ pub enum ImportError {
         /// Its length in bytes.
         len: u64,
     },
+    /// A buffer has no bytes, or more than this process can address.
+    #[error("a buffer of {len} bytes is no memory")]
+    Length {
+        /// Its length in bytes.
+        len: usize,
+    },
     /// A call on the descriptor failed.
     #[error("{call} on the fd: {error}")]
     Fd {
@@ -108,12 +115,12 @@ pub enum MapError {
         "the shared memory file may still shrink; its owner must add F_SEAL_SHRINK before it can be mapped"
     )]
     CanShrink,
-    /// The lender of foreign bytes gives fewer than it promised.
-    #[error("the lender of the memory gave {have} bytes, it promised {need}")]
+    /// There are fewer bytes now than when the memory was taken in.
+    #[error("the memory has {have} bytes now, it had {need} when it was imported")]
     Shorter {
-        /// Bytes promised.
+        /// Bytes it had.
         need: usize,
-        /// Bytes given.
+        /// Bytes it has.
         have: usize,
     },
     /// A call failed.
@@ -124,4 +131,27 @@ pub enum MapError {
         /// What it answered.
         error: io::Error,
     },
+    /// The OpenGL buffer is mapped; it has one map at a time, be it for reading.
+    #[error("the OpenGL buffer is mapped already; drop that guard first")]
+    PboMapped,
+    /// The GL thread that owns the buffer, or its context, is gone.
+    #[error("the GL side that owns the buffer is gone; its bytes are gone with it")]
+    PboDisconnected,
+    /// GL refuses.
+    #[error("{call}: GL error {code:#06x}")]
+    Pbo {
+        /// Which call.
+        call: &'static str,
+        /// What `glGetError` answered.
+        code: u32,
+    },
+}
+
+impl From<PboError> for MapError {
+    fn from(error: PboError) -> Self {
+        match error {
+            PboError::Disconnected => Self::PboDisconnected,
+            PboError::Call { call, code } => Self::Pbo { call, code },
+        }
+    }
 }

@@ -38,8 +38,8 @@ impl<'a> MemoryMap<'a> {
             return None;
         }
         // SAFETY: the range is mapped for writing while the memory is borrowed, the file behind it
-        // cannot shrink, and the user count makes this the only map in the process; others are
-        // excluded by the caller's declaration (see the module).
+        // cannot shrink, and the user count makes this the only map of this memory; what maps
+        // the same file elsewhere is excluded by the caller's declaration (see the module).
         Some(unsafe { self.bytes.as_mut() })
     }
 }
@@ -49,8 +49,8 @@ impl Deref for MemoryMap<'_> {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: the range is mapped while the memory is borrowed, the file behind it cannot
-        // shrink, and the user count excludes a writer in this process; others are excluded by the
-        // caller's declaration (see the module).
+        // shrink, and the user count excludes a writer of this memory; what maps the same file
+        // elsewhere is excluded by the caller's declaration (see the module).
         unsafe { self.bytes.as_ref() }
     }
 }
@@ -72,28 +72,36 @@ impl fmt::Debug for MemoryMap<'_> {
 }
 
 /// A place in the count of a memory's users, given up on drop.
-struct User<'a> {
+#[derive(Debug)]
+pub(super) struct User<'a> {
     memory: &'a Memory,
     access: CpuAccess,
+    /// What it added to the count: 1 for one of many readers, -1 for a user that is alone.
+    step: isize,
 }
 
 impl<'a> User<'a> {
     fn enter(memory: &'a Memory, access: CpuAccess) -> Result<Self, MapError> {
-        let take = |users: isize| match (access.writes(), users) {
+        let alone = access.writes() || !memory.backing().is_shared();
+        let take = |users: isize| match (alone, users) {
             (true, 0) => Some(-1),
             (false, 0..isize::MAX) => users.checked_add(1),
             (true | false, _) => None,
         };
         match memory.0.users.fetch_update(Ordering::Acquire, Ordering::Relaxed, take) {
-            Ok(_) => Ok(Self { memory, access }),
-            Err(users) => Err(MapError::Busy { writer: users < 0 }),
+            Ok(_) => Ok(Self { memory, access, step: if alone { -1 } else { 1 } }),
+            Err(users) => Err(memory.backing().busy(users < 0)),
         }
+    }
+
+    /// The memory's only user, for a device that the CPU may not get in the way of.
+    pub(super) fn enter_alone(memory: &'a Memory) -> Result<Self, MapError> {
+        Self::enter(memory, CpuAccess::ReadWrite)
     }
 }
 
 impl Drop for User<'_> {
     fn drop(&mut self) {
-        let step = if self.access.writes() { -1 } else { 1 };
-        self.memory.0.users.fetch_sub(step, Ordering::Release);
+        self.memory.0.users.fetch_sub(self.step, Ordering::Release);
     }
 }

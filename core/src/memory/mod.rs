@@ -6,23 +6,28 @@
 //! our knowing. A Rust slice promises that nobody does. This module keeps that promise as far as it
 //! can be kept, and names the rest:
 //!
-//! * Within this process, [`Memory::map`] counts users: many readers or one writer, never both. Two
-//!   overlapping `&mut [u8]` cannot be had from safe code.
-//! * Against devices and other processes, the caller's declaration stands: who asks for a map says
-//!   that nobody else writes these bytes until the guard is dropped. A frame's producer gives that
+//! * For one [`Memory`] and its clones, [`Memory::map`] counts users: many readers or one writer,
+//!   never both.
+//! * Against devices, other processes, and a second import of the same file in this one, the caller's
+//!   declaration stands: who asks for a map says that nobody else writes these bytes, and for a
+//!   writing map that nobody reads them, until the guard is dropped. A frame's producer gives that
 //!   right by handing the frame over, and takes it back when the frame returns to its pool; hold
 //!   the frame as long as the guard.
 //! * Bytes that can vanish are not mapped: a memfd that may still shrink is refused, because reading
 //!   past its new end would kill the process.
 //!
 //! A mapping is made once for each memory and kept. After that a map costs a pair of sync calls for
-//! a dma-buf and nothing at all for the other kinds.
+//! a dma-buf and nothing at all for the other kinds, except a PBO, which only its GL thread can map
+//! and unmap.
 
+mod cuda;
 mod dma_buf;
 mod error;
+mod fence;
 mod foreign;
 mod guard;
 mod heap;
+mod pbo;
 mod policy;
 mod shm;
 
@@ -33,17 +38,26 @@ use std::{
     sync::{Arc, atomic::AtomicIsize},
 };
 
+pub use cuda::{CudaError, CudaGlOps, CudaHandle, CudaMap, is_cuda_available};
 pub use error::{AllocError, Attempt, ImportError, MapError};
+pub use fence::{Fence, FenceError};
 pub use foreign::ForeignBytes;
 pub use guard::MemoryMap;
+pub use pbo::{PboError, PboOps};
 pub use policy::{AllocPolicy, Allocation, Step};
 
-use self::{dma_buf::DmaBufMemory, foreign::ForeignMemory, heap::HeapMemory, shm::ShmMemory};
+use self::{
+    cuda::CudaSlot, dma_buf::DmaBufMemory, foreign::ForeignMemory, heap::HeapMemory,
+    pbo::PboMemory, shm::ShmMemory,
+};
 pub use crate::sys::file::FileIdentity;
 use crate::{
     access::CpuAccess,
     memory_kind::TensorMemory,
-    sys::file::{self, DMA_BUF_MAGIC, TMPFS_MAGIC},
+    sys::{
+        cuda::Runtime,
+        file::{self, DMA_BUF_MAGIC, TMPFS_MAGIC},
+    },
 };
 
 /// What a kind of memory must be able to do.
@@ -65,6 +79,26 @@ trait Backing: fmt::Debug + Send + Sync {
 
     /// Makes CPU writes visible to devices.
     fn end(&self, access: CpuAccess);
+
+    /// Whether several maps may be alive at once.
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    /// Why another map is refused while one is alive, a writing one or not.
+    fn busy(&self, writer: bool) -> MapError {
+        MapError::Busy { writer }
+    }
+
+    /// Where what CUDA made of the memory is kept, if CUDA has a way to it.
+    fn cuda(&self) -> Option<&CudaSlot> {
+        None
+    }
+
+    /// Makes the memory known to CUDA.
+    fn import_to_cuda(&self, _: &'static Runtime) -> Result<CudaHandle, CudaError> {
+        Err(CudaError::NoRoute(self.kind()))
+    }
 }
 
 #[derive(Debug)]
@@ -72,6 +106,7 @@ enum Kind {
     Heap(HeapMemory),
     Shm(ShmMemory),
     DmaBuf(DmaBufMemory),
+    Pbo(PboMemory),
     Foreign(ForeignMemory),
 }
 
@@ -81,6 +116,7 @@ impl Kind {
             Self::Heap(memory) => memory,
             Self::Shm(memory) => memory,
             Self::DmaBuf(memory) => memory,
+            Self::Pbo(memory) => memory,
             Self::Foreign(memory) => memory,
         }
     }
@@ -204,7 +240,9 @@ impl Memory {
     /// # Errors
     /// [`MapError::AccessDenied`] when the declaration does not cover `access`, before anything is
     /// touched; [`MapError::Busy`] while a map that excludes this one is alive;
-    /// [`MapError::CanShrink`] for a memfd without its seal; [`MapError::Call`] with the errno.
+    /// [`MapError::CanShrink`] for a memfd without its seal; [`MapError::Call`] with the errno. A PBO
+    /// answers [`MapError::PboMapped`] while it is mapped at all, and [`MapError::PboDisconnected`]
+    /// when its GL side is gone.
     pub fn map(&self, access: CpuAccess) -> Result<MemoryMap<'_>, MapError> {
         MemoryMap::new(self, access)
     }

@@ -6,7 +6,10 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use super::*;
+use super::{
+    pbo::tests::{BUFFER, FakeGl},
+    *,
+};
 use crate::sys::memfd;
 
 /// Makes a module of tests for each kind: `name => function that makes 8192 bytes, or None with
@@ -23,20 +26,6 @@ macro_rules! backend_suite {
                 memory.map(CpuAccess::Write).unwrap().as_mut_slice().unwrap().fill(7);
                 let read = memory.map(CpuAccess::Read).unwrap();
                 assert!(read.iter().all(|byte| *byte == 7));
-            }
-
-            #[test]
-            fn many_read_or_one_writes() {
-                let Some(memory) = $make else { return };
-                let first = memory.map(CpuAccess::Read).unwrap();
-                let second = memory.map(CpuAccess::Read).unwrap();
-                assert!(matches!(memory.map(CpuAccess::Write), Err(MapError::Busy { writer: false })));
-                drop((first, second));
-                let writer = memory.map(CpuAccess::ReadWrite).unwrap();
-                assert!(matches!(memory.map(CpuAccess::Read), Err(MapError::Busy { writer: true })));
-                assert!(matches!(memory.map(CpuAccess::Write), Err(MapError::Busy { writer: true })));
-                drop(writer);
-                assert!(memory.map(CpuAccess::Read).is_ok());
             }
 
             #[test]
@@ -57,13 +46,57 @@ macro_rules! backend_suite {
             }
 
             #[test]
+            fn a_writer_is_alone() {
+                let Some(memory) = $make else { return };
+                for access in [CpuAccess::Read, CpuAccess::Write, CpuAccess::ReadWrite] {
+                    let writer = memory.map(CpuAccess::ReadWrite).unwrap();
+                    let refused = memory.clone().map(access).map(drop);
+                    assert!(matches!(
+                        refused,
+                        Err(MapError::Busy { writer: true } | MapError::PboMapped)
+                    ));
+                    drop(writer);
+                    assert!(memory.map(access).is_ok());
+                }
+            }
+        }
+    )* };
+}
+
+/// What holds beyond that for the kinds whose one mapping is kept, so that maps share it.
+macro_rules! shared_suite {
+    ($($name:ident => $make:expr;)*) => { mod shared { $(
+        mod $name {
+            use super::super::*;
+
+            #[test]
+            fn many_read_or_one_writes() {
+                let Some(memory) = $make else { return };
+                let first = memory.map(CpuAccess::Read).unwrap();
+                let second = memory.map(CpuAccess::Read).unwrap();
+                assert!(matches!(memory.map(CpuAccess::Write), Err(MapError::Busy { writer: false })));
+                drop((first, second));
+                let writer = memory.map(CpuAccess::ReadWrite).unwrap();
+                assert!(matches!(memory.map(CpuAccess::Read), Err(MapError::Busy { writer: true })));
+                drop(writer);
+                assert!(memory.map(CpuAccess::Read).is_ok());
+            }
+
+            #[test]
             fn the_mapping_is_kept() {
                 let Some(memory) = $make else { return };
                 let first = memory.map(CpuAccess::Read).unwrap().as_ptr();
                 assert_eq!(memory.map(CpuAccess::Read).unwrap().as_ptr(), first);
             }
         }
-    )* };
+    )* } };
+}
+
+shared_suite! {
+    heap => Some(Memory::heap(8192).unwrap());
+    shm => Some(Memory::shm(8192).unwrap());
+    dma_heap => dma_buf(Step::DmaHeap);
+    udmabuf => dma_buf(Step::Udmabuf);
 }
 
 backend_suite! {
@@ -71,6 +104,12 @@ backend_suite! {
     shm => Some(Memory::shm(8192).unwrap());
     dma_heap => dma_buf(Step::DmaHeap);
     udmabuf => dma_buf(Step::Udmabuf);
+    pbo => Some(pbo());
+}
+
+/// A buffer object of a GL side that is none.
+fn pbo() -> Memory {
+    Memory::pbo(BUFFER, 8192, Arc::new(FakeGl::new(8192)), CpuAccess::ReadWrite).unwrap()
 }
 
 /// A dma-buf, or a spoken skip; `REQUIRE_BACKENDS` naming the kind forbids the skip.
@@ -148,6 +187,18 @@ fn a_file_that_can_shrink_imports_but_is_not_mapped() {
     assert!(matches!(memory.map(CpuAccess::Read), Err(MapError::CanShrink)));
     rustix::fs::ftruncate(&fd, 0).unwrap();
     assert!(matches!(memory.map(CpuAccess::Read), Err(MapError::CanShrink)));
+}
+
+// G17, D-27: the seal says that it will not shrink again, not that it did not
+#[test]
+fn a_file_that_shrank_before_it_was_sealed_is_not_mapped() {
+    let fd = rustix::fs::memfd_create("t", rustix::fs::MemfdFlags::ALLOW_SEALING).unwrap();
+    rustix::fs::ftruncate(&fd, 8192).unwrap();
+    let memory = import(&fd).unwrap();
+    rustix::fs::ftruncate(&fd, 4096).unwrap();
+    rustix::fs::fcntl_add_seals(&fd, rustix::fs::SealFlags::SHRINK).unwrap();
+    let refused = memory.map(CpuAccess::Read);
+    assert!(matches!(refused, Err(MapError::Shorter { need: 8192, have: 4096 })), "{refused:?}");
 }
 
 // S-CLS-09, D-28
