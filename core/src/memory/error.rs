@@ -108,12 +108,12 @@ pub enum MapError {
         "the shared memory file may still shrink; its owner must add F_SEAL_SHRINK before it can be mapped"
     )]
     CanShrink,
-    /// The lender of foreign bytes gives fewer than it promised.
-    #[error("the lender of the memory gave {have} bytes, it promised {need}")]
+    /// There are fewer bytes now than when the memory was taken in.
+    #[error("the memory has {have} bytes now, it had {need} when it was imported")]
     Shorter {
-        /// Bytes promised.
+        /// Bytes it had.
         need: usize,
-        /// Bytes given.
+        /// Bytes it has.
         have: usize,
     },
     /// A call failed.

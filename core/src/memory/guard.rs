@@ -38,8 +38,8 @@ impl<'a> MemoryMap<'a> {
             return None;
         }
         // SAFETY: the range is mapped for writing while the memory is borrowed, the file behind it
-        // cannot shrink, and the user count makes this the only map in the process; others are
-        // excluded by the caller's declaration (see the module).
+        // cannot shrink, and the user count makes this the only map of this memory; what maps
+        // the same file elsewhere is excluded by the caller's declaration (see the module).
         Some(unsafe { self.bytes.as_mut() })
     }
 }
@@ -49,8 +49,8 @@ impl Deref for MemoryMap<'_> {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: the range is mapped while the memory is borrowed, the file behind it cannot
-        // shrink, and the user count excludes a writer in this process; others are excluded by the
-        // caller's declaration (see the module).
+        // shrink, and the user count excludes a writer of this memory; what maps the same file
+        // elsewhere is excluded by the caller's declaration (see the module).
         unsafe { self.bytes.as_ref() }
     }
 }

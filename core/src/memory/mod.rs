@@ -6,10 +6,11 @@
 //! our knowing. A Rust slice promises that nobody does. This module keeps that promise as far as it
 //! can be kept, and names the rest:
 //!
-//! * Within this process, [`Memory::map`] counts users: many readers or one writer, never both. Two
-//!   overlapping `&mut [u8]` cannot be had from safe code.
-//! * Against devices and other processes, the caller's declaration stands: who asks for a map says
-//!   that nobody else writes these bytes until the guard is dropped. A frame's producer gives that
+//! * For one [`Memory`] and its clones, [`Memory::map`] counts users: many readers or one writer,
+//!   never both.
+//! * Against devices, other processes, and a second import of the same file in this one, the caller's
+//!   declaration stands: who asks for a map says that nobody else writes these bytes, and for a
+//!   writing map that nobody reads them, until the guard is dropped. A frame's producer gives that
 //!   right by handing the frame over, and takes it back when the frame returns to its pool; hold
 //!   the frame as long as the guard.
 //! * Bytes that can vanish are not mapped: a memfd that may still shrink is refused, because reading

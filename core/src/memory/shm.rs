@@ -41,6 +41,19 @@ impl ShmMemory {
         let (fd, len) = dup_with_len(fd)?;
         Ok(Self { fd, len, access, mapping: OnceLock::new() })
     }
+
+    /// Whether the file is, and stays, as long as it was when it was imported.
+    fn check_lasting(&self) -> Result<(), MapError> {
+        let call = |call| move |error| MapError::Call { call, error };
+        let seals = memfd::seals(self.fd.as_fd()).map_err(call("F_GET_SEALS"))?;
+        if !seals.contains(SealFlags::SHRINK) {
+            return Err(MapError::CanShrink);
+        }
+        // It may have shrunk before it was sealed.
+        let now = file::len(self.fd.as_fd()).map_err(call("fstat"))?;
+        let (need, have) = (self.len, usize::try_from(now).unwrap_or(usize::MAX));
+        if have < need { Err(MapError::Shorter { need, have }) } else { Ok(()) }
+    }
 }
 
 /// A duplicate of `fd` that is ours, and the real length of the file behind it.
@@ -85,11 +98,7 @@ impl Backing for ShmMemory {
 
     fn bytes(&self, _: CpuAccess) -> Result<NonNull<[u8]>, MapError> {
         if self.mapping.get().is_none() {
-            let seals = memfd::seals(self.fd.as_fd())
-                .map_err(|error| MapError::Call { call: "F_GET_SEALS", error })?;
-            if !seals.contains(SealFlags::SHRINK) {
-                return Err(MapError::CanShrink);
-            }
+            self.check_lasting()?;
         }
         kept_mapping(&self.mapping, self.fd.as_fd(), self.len, self.access).map(Mapping::bytes)
     }

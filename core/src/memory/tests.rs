@@ -150,6 +150,18 @@ fn a_file_that_can_shrink_imports_but_is_not_mapped() {
     assert!(matches!(memory.map(CpuAccess::Read), Err(MapError::CanShrink)));
 }
 
+// G17, D-27: the seal says that it will not shrink again, not that it did not
+#[test]
+fn a_file_that_shrank_before_it_was_sealed_is_not_mapped() {
+    let fd = rustix::fs::memfd_create("t", rustix::fs::MemfdFlags::ALLOW_SEALING).unwrap();
+    rustix::fs::ftruncate(&fd, 8192).unwrap();
+    let memory = import(&fd).unwrap();
+    rustix::fs::ftruncate(&fd, 4096).unwrap();
+    rustix::fs::fcntl_add_seals(&fd, rustix::fs::SealFlags::SHRINK).unwrap();
+    let refused = memory.map(CpuAccess::Read);
+    assert!(matches!(refused, Err(MapError::Shorter { need: 8192, have: 4096 })), "{refused:?}");
+}
+
 // S-CLS-09, D-28
 #[test]
 fn a_write_sealed_memfd_maps_for_reading() {
