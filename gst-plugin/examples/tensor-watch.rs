@@ -72,8 +72,10 @@ fn watch(options: &Options) -> Result<(), Box<dyn Error>> {
         .ok_or("the pipeline has no 'appsink name=sink'")?;
     sink.set_property("sync", false);
 
-    pipeline.set_state(gst::State::Playing)?;
-    let watched = frames(&sink, options).and_then(|()| outcome(&pipeline));
+    let started = pipeline.set_state(gst::State::Playing);
+    let watched = started.map_err(Into::into).and_then(|_| frames(&sink, options));
+    // What went wrong inside says more than that it did.
+    let watched = outcome(&pipeline).and(watched);
     let summary = options.summary.then(|| summary(&pipeline));
     pipeline.set_state(gst::State::Null)?;
     watched?;

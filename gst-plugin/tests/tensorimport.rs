@@ -92,6 +92,26 @@ fn a_video_meta_tighter_than_the_caps_is_believed() {
 }
 
 // G07
+/// A decoder's meta has the coded size, 1088 rows for 1080: the picture is the caps'.
+#[test]
+fn the_caps_say_what_is_in_the_frame_and_the_meta_where() {
+    let pushed = |format, size, offsets: &[usize], strides: &[i32]| {
+        let mut harness = harness("video/x-raw,format=NV12,width=60,height=30,framerate=30/1");
+        let shm = filled(&tight_nv12(), 0, 1);
+        let mut frame = buffer([fd_memory(&shm)]);
+        add_video_meta(&mut frame, format, size, offsets, strides);
+        harness.push_and_pull(frame)
+    };
+    let coded = pushed(VideoFormat::Nv12, [64, 36], &[0, 2304], &[64, 64]).unwrap();
+    let tensor = tensor(&coded);
+    assert_eq!(
+        (tensor.shape()[..].to_vec(), tensor.image().planes()[1].offset),
+        (vec![30, 60], 2304)
+    );
+    assert!(pushed(VideoFormat::Nv12, [58, 30], &[0, 2304], &[64, 64]).is_err());
+    assert!(pushed(VideoFormat::Nv21, [60, 30], &[0, 2304], &[64, 64]).is_err());
+}
+
 #[test]
 fn a_memfd_that_poses_as_dma_buf_is_shared_memory() {
     let mut harness = harness(NV12);
