@@ -109,8 +109,7 @@ fn an_entry_not_seen_for_long_is_dropped() {
 fn another_caches_import_is_counted_and_not_aged() {
     let (mut old, mut new, layout) = (ImportCache::default(), ImportCache::default(), grey(64));
     let files: Vec<_> = (0..4).map(|_| file()).collect();
-    let imports: Vec<_> =
-        files.iter().map(|fd| import(&mut old, &layout, &[fd]).import).collect();
+    let imports: Vec<_> = files.iter().map(|fd| import(&mut old, &layout, &[fd]).import).collect();
     let cycle = |cache: &mut ImportCache, frames: u64| {
         (0..frames).zip(imports.iter().cycle()).for_each(|(_, import)| cache.note_hit(import));
     };
