@@ -127,7 +127,7 @@ fn describe(number: u64, tensor: &FrameTensor, known: &mut HashSet<u64>) -> Valu
         "format": tensor.format().map(tensor_core::PixelFormat::name),
         "dtype": tensor.dtype().name(),
         "memory": tensor.memory().name(),
-        "planes": tensor.image().planes().iter().map(plane).collect::<Vec<_>>(),
+        "planes": tensor.image_layout().into_iter().flat_map(|image| image.planes()).map(plane).collect::<Vec<_>>(),
         "import": import,
     })
 }

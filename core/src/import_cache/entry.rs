@@ -54,10 +54,16 @@ impl<A> Import<A> {
         Self { cache, ..self }
     }
 
+    /// Where the planes lie.
+    #[must_use]
+    pub fn layout(&self) -> Option<&ImageLayout> {
+        self.tensor.image_layout()
+    }
+
     /// Whether the import says of its memories exactly this.
     #[must_use]
     pub fn matches(&self, layout: &ImageLayout, colorimetry: Colorimetry, handles: &[i64]) -> bool {
-        self.tensor.image() == layout
+        self.layout() == Some(layout)
             && self.tensor.colorimetry() == colorimetry
             && self.handles.as_slice() == handles
     }

@@ -218,7 +218,7 @@ impl<A> ImportCache<A> {
     #[must_use]
     pub fn stats(&self) -> CacheStats {
         let lens = self.entries.iter().flat_map(|(key, import)| {
-            let places = key.iter().zip(import.tensor.image().planes());
+            let places = key.iter().zip(import.layout().into_iter().flat_map(ImageLayout::planes));
             places.filter_map(|(plane, place)| {
                 let memory = import.tensor.memories().get(place.memory)?;
                 Some((plane.identity, memory.len()))

@@ -49,8 +49,8 @@ fn another_geometry_on_the_same_buffer_is_another_import() {
     let wide = import(&mut cache, &grey(64), &[&fd]);
     let narrow = import(&mut cache, &grey(32), &[&fd]);
     assert!(!narrow.hit);
-    assert_eq!(narrow.import.tensor.width(), 32);
-    assert_eq!(wide.import.tensor.width(), 64);
+    assert_eq!(narrow.import.tensor.width(), Some(32));
+    assert_eq!(wide.import.tensor.width(), Some(64));
     assert_eq!(cache.stats().live, 1);
 }
 
