@@ -1,10 +1,13 @@
 //! What the CPU may do with a tensor's bytes.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
+
+use crate::vocabulary::{UnknownWord, serde_by_name};
 
 /// The CPU access a tensor was declared with, or that a map asks for.
 ///
-/// Devices are not bound by it: a camera may always write, an accelerator may always read.
+/// These four are all there can be. Devices are not bound by it: a camera may always write, an
+/// accelerator may always read.
 ///
 /// ```
 /// use tensor_core::CpuAccess;
@@ -34,6 +37,41 @@ impl CpuAccess {
     #[expect(clippy::as_conversions, reason = "the discriminant of a repr(u32) enum is its code")]
     pub const fn code(self) -> u32 {
         self as u32
+    }
+
+    /// The declaration with this wire code.
+    ///
+    /// ```
+    /// use tensor_core::CpuAccess;
+    /// assert_eq!(CpuAccess::from_code(3), Some(CpuAccess::ReadWrite));
+    /// assert_eq!(CpuAccess::from_code(4), None);
+    /// ```
+    #[must_use]
+    pub const fn from_code(code: u32) -> Option<Self> {
+        match code {
+            0 => Some(Self::None),
+            1 => Some(Self::Read),
+            2 => Some(Self::Write),
+            3 => Some(Self::ReadWrite),
+            _ => None,
+        }
+    }
+
+    /// The wire name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::ReadWrite => "readwrite",
+        }
+    }
+
+    /// The declaration with this wire name; case counts.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|access| access.name() == name)
     }
 
     /// The declaration with these read and write bits.
@@ -80,14 +118,23 @@ impl CpuAccess {
 
 impl fmt::Display for CpuAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::ReadWrite => "read-write",
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for CpuAccess {
+    type Err = UnknownWord;
+
+    fn from_str(name: &str) -> Result<Self, UnknownWord> {
+        Self::from_name(name).ok_or_else(|| UnknownWord {
+            vocabulary: "CpuAccess",
+            given: name.to_owned(),
+            known: &["none", "read", "write", "readwrite"],
         })
     }
 }
+
+serde_by_name!(CpuAccess);
 
 #[cfg(test)]
 mod tests {
@@ -99,6 +146,13 @@ mod tests {
         let codes: Vec<_> = CpuAccess::ALL.iter().map(|access| access.code()).collect();
         assert_eq!(codes, [0, 1, 2, 3]);
         assert_eq!(CpuAccess::default(), CpuAccess::ReadWrite);
+        for access in CpuAccess::ALL {
+            assert_eq!(CpuAccess::from_code(access.code()), Some(access));
+            assert_eq!(access.name().parse(), Ok(access));
+        }
+        assert_eq!(CpuAccess::from_code(4), None);
+        let known = "rw".parse::<CpuAccess>().unwrap_err().known;
+        assert_eq!(known, CpuAccess::ALL.map(CpuAccess::name));
     }
 
     #[test]

@@ -16,27 +16,58 @@
 pub mod access;
 pub mod blob;
 pub mod colorimetry;
+pub mod compression;
 pub mod dtype;
 pub mod format;
 pub mod import_cache;
 pub mod layout;
 pub mod memory;
 pub mod memory_kind;
+pub mod preprocess;
 pub mod quantization;
 pub mod shape;
 pub mod sys;
 pub mod tensor;
 pub mod transfer;
+pub mod vocabulary;
 
 pub use access::CpuAccess;
 pub use blob::{BlobError, BlobSpec, BlobView, PlaneRecord};
 pub use colorimetry::{ColorEncoding, ColorRange, ColorSpace, ColorTransfer, Colorimetry};
+pub use compression::{Compression, CompressionScheme, Contiguity};
 pub use dtype::DType;
-pub use format::{DrmFourcc, MAX_PLANES, PixelFormat, PixelLayout, PlaneFormat, V4l2Fourcc};
+pub use format::{
+    BitPacking, Bitstream, ChromaLayout, ColorModel, DrmFormat, DrmFourcc, MAX_PLANES, Modifier,
+    PixelFormat, PixelLayout, PlaneFormat, V4l2Fourcc,
+};
 pub use import_cache::{Import, ImportCache};
 pub use layout::{ImageLayout, LayoutError, PlanePlacement, StrideAlign};
 pub use memory::{FileIdentity, Memory};
 pub use memory_kind::TensorMemory;
-pub use quantization::{Quantization, QuantizationError};
-pub use shape::{MAX_RANK, Shape, Strides};
-pub use tensor::{BufferIdentity, TensorDyn, TensorError, TensorMap};
+pub use preprocess::{
+    ContentRegion, ContentRegionSource, Fit, FitMode, Interpolation, LetterboxPlacement,
+    Normalization, NormalizationPreset, PadSpace, PreprocessSpec, broadcast_rgb, letterbox_rect,
+    unletter_norm,
+};
+pub use quantization::{QuantMode, Quantization, QuantizationError};
+pub use shape::{MAX_RANK, Region, Shape, Strides};
+pub use tensor::{
+    BufferIdentity, Element, ImageDesc, Layout, PlaneDescriptor, Tensor, TensorDyn, TensorError,
+    TensorMap,
+};
+
+/// Enums that may grow cannot be matched without a wildcard from outside.
+///
+/// ```compile_fail,E0004
+/// use tensor_core::DType;
+/// fn width(dtype: DType) -> u32 {
+///     match dtype {
+///         DType::U8 | DType::I8 => 8,
+///         DType::U16 | DType::I16 | DType::F16 => 16,
+///         DType::U32 | DType::I32 | DType::F32 => 32,
+///         DType::U64 | DType::I64 | DType::F64 => 64,
+///     }
+/// }
+/// ```
+#[cfg(doctest)]
+pub struct EnumsMayGrow;

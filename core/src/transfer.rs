@@ -18,7 +18,7 @@ use crate::{
     memory_kind::TensorMemory,
     quantization::Quantization,
     shape::{MAX_RANK, Shape},
-    tensor::{TensorDyn, TensorError},
+    tensor::{Layout, TensorDyn},
 };
 
 /// Why a tensor cannot be written as a blob, or a blob read as a tensor.
@@ -31,9 +31,12 @@ pub enum TransferError {
     /// The layout is refused.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// The tensor is refused.
-    #[error(transparent)]
-    Tensor(#[from] TensorError),
+    /// The tensor is no single image.
+    #[error("a blob by reference describes one image; this tensor has shape {shape:?}")]
+    NotAnImage {
+        /// The tensor's shape.
+        shape: Shape,
+    },
     /// A memory has no handle.
     #[error("the image lies in {memories} memories, {handles} handles were given")]
     Handles {
@@ -149,12 +152,16 @@ impl ImageDescription<'_> {
 /// A tensor's blob, with `handles[m]` for its memory `m`.
 ///
 /// # Errors
-/// [`TransferError::Handles`] unless there is a handle for each memory.
+/// [`TransferError::Handles`] unless there is a handle for each memory,
+/// [`TransferError::NotAnImage`] for a batch or a tensor that is no image.
 pub fn describe(tensor: &TensorDyn, handles: &[i64]) -> Result<Vec<u8>, TransferError> {
     let memory_lens: ArrayVec<usize, MAX_PLANES> =
         tensor.memories().iter().map(Memory::len).collect();
+    let Layout::Image(layout) = tensor.layout() else {
+        return Err(TransferError::NotAnImage { shape: tensor.shape().clone() });
+    };
     ImageDescription {
-        layout: tensor.image(),
+        layout,
         kind: tensor.memory(),
         memory_lens: &memory_lens,
         colorimetry: tensor.colorimetry(),
@@ -283,7 +290,7 @@ mod tests {
         assert_eq!((view.pid(), view.storage_kind()), (0, TensorMemory::Shm));
 
         let image = ReferencedImage::of(&view).unwrap();
-        assert_eq!(&image.layout, tensor.image());
+        assert_eq!(&image.layout, tensor.image_layout().unwrap());
         assert_eq!(&image.handles[..], [3, 7]);
         assert_eq!(view.colorimetry(), tensor.colorimetry());
     }
@@ -297,7 +304,11 @@ mod tests {
                 let tensor = TensorDyn::from_image(layout, [memory], CpuAccess::Read).unwrap();
                 let blob = describe(&tensor, &[0]).unwrap();
                 let image = ReferencedImage::of(&BlobView::parse(&blob).unwrap()).unwrap();
-                assert_eq!(&image.layout, tensor.image(), "{format} {width}x{height}");
+                assert_eq!(
+                    &image.layout,
+                    tensor.image_layout().unwrap(),
+                    "{format} {width}x{height}"
+                );
             }
         }
     }

@@ -1,7 +1,12 @@
 //! CUDA as a process meets it: absent, or a library found by its name. The library is a stand-in
 //! that `cc` makes; the tests of `memory::cuda` say the rest with functions of their own.
 
-#![allow(clippy::unwrap_used, reason = "what goes wrong here fails a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what goes wrong here fails a test"
+)]
 
 use std::{
     env,
@@ -10,13 +15,15 @@ use std::{
     process::{Command, Output},
     ptr::NonNull,
     sync::Arc,
-
 };
 
 use tensor_core::{
     CpuAccess, Memory,
     memory::{CudaError, CudaGlOps, FileIdentity, PboError, PboOps, is_cuda_available},
-    sys::cuda::{ExternalBuffer, LIBRARY_NAMES, Runtime},
+    sys::{
+        cuda::{ExternalBuffer, LIBRARY_NAMES, Runtime},
+        memfd,
+    },
 };
 
 /// A CUDA runtime that says on standard error what it is asked.
@@ -142,7 +149,7 @@ mod tempdir {
 }
 
 fn memfd() -> OwnedFd {
-    tensor_core::sys::memfd::create("t", 64).unwrap()
+    memfd::create("t", 64).unwrap()
 }
 
 // S-CUDA-01, G19, S-PBO-01

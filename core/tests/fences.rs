@@ -3,6 +3,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::print_stdout,
     clippy::arithmetic_side_effects,
     reason = "what goes wrong here fails a test"
 )]

@@ -72,8 +72,10 @@ fn watch(options: &Options) -> Result<(), Box<dyn Error>> {
         .ok_or("the pipeline has no 'appsink name=sink'")?;
     sink.set_property("sync", false);
 
-    pipeline.set_state(gst::State::Playing)?;
-    let watched = frames(&sink, options).and_then(|()| outcome(&pipeline));
+    let started = pipeline.set_state(gst::State::Playing);
+    let watched = started.map_err(Into::into).and_then(|_| frames(&sink, options));
+    // What went wrong inside says more than that it did.
+    let watched = outcome(&pipeline).and(watched);
     let summary = options.summary.then(|| summary(&pipeline));
     pipeline.set_state(gst::State::Null)?;
     watched?;
@@ -125,7 +127,7 @@ fn describe(number: u64, tensor: &FrameTensor, known: &mut HashSet<u64>) -> Valu
         "format": tensor.format().map(tensor_core::PixelFormat::name),
         "dtype": tensor.dtype().name(),
         "memory": tensor.memory().name(),
-        "planes": tensor.image().planes().iter().map(plane).collect::<Vec<_>>(),
+        "planes": tensor.image_layout().into_iter().flat_map(|image| image.planes()).map(plane).collect::<Vec<_>>(),
         "import": import,
     })
 }

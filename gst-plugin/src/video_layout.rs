@@ -37,6 +37,24 @@ pub enum VideoLayoutError {
         /// The `drm-format` of the caps.
         drm_format: String,
     },
+    /// A video meta that is not of the caps' frame.
+    #[error(
+        "the video meta is of {format} {width}x{height}, which cannot hold the caps' {caps_format} {caps_width}x{caps_height}"
+    )]
+    Meta {
+        /// The meta's format.
+        format: String,
+        /// The meta's width in pixels.
+        width: usize,
+        /// The meta's height in pixels.
+        height: usize,
+        /// The caps' format.
+        caps_format: PixelFormat,
+        /// The caps' width in pixels.
+        caps_width: usize,
+        /// The caps' height in pixels.
+        caps_height: usize,
+    },
     /// Rows that go backwards.
     #[error("plane {plane} has a stride of {stride} bytes; rows must follow each other")]
     Stride {
@@ -118,25 +136,45 @@ fn linear_drm_format(drm_format: &str) -> Result<VideoFormat, VideoLayoutError> 
 /// # Errors
 /// See [`VideoLayoutError`].
 pub fn layout_from_info(info: &VideoInfo) -> Result<ImageLayout, VideoLayoutError> {
-    place(info.format(), [info.width(), info.field_height()], info.offset(), info.stride())
+    let size = [info.width(), info.field_height()].map(to_usize);
+    place(known(info.format())?, size, info.offset(), info.stride())
 }
 
-/// The layout a frame's video meta says it has, were all its memories one.
+/// The layout of a frame whose caps say `caps` and whose video meta says where its planes are, were
+/// all its memories one.
+///
+/// The picture is the caps'; the meta may be of a larger one around it, as decoders write it.
 ///
 /// # Errors
-/// See [`VideoLayoutError`].
-pub fn layout_from_meta(meta: &VideoMeta) -> Result<ImageLayout, VideoLayoutError> {
-    place(meta.format(), [meta.width(), meta.height()], meta.offset(), meta.stride())
+/// [`VideoLayoutError::Meta`] for a meta of another format or a smaller picture; else see
+/// [`VideoLayoutError`].
+pub fn layout_from_meta(
+    caps: &ImageLayout,
+    meta: &VideoMeta,
+) -> Result<ImageLayout, VideoLayoutError> {
+    let (width, height) = (to_usize(meta.width()), to_usize(meta.height()));
+    let is_of_caps = pixel_format(meta.format()) == Some(caps.format())
+        && width >= caps.width()
+        && height >= caps.height();
+    if !is_of_caps {
+        return Err(VideoLayoutError::Meta {
+            format: meta.format().to_string(),
+            width,
+            height,
+            caps_format: caps.format(),
+            caps_width: caps.width(),
+            caps_height: caps.height(),
+        });
+    }
+    place(caps.format(), [caps.width(), caps.height()], meta.offset(), meta.stride())
 }
 
 fn place(
-    format: VideoFormat,
-    size: [u32; 2],
+    format: PixelFormat,
+    [width, height]: [usize; 2],
     offsets: &[usize],
     strides: &[i32],
 ) -> Result<ImageLayout, VideoLayoutError> {
-    let pixels = known(format)?;
-    let [width, height] = size.map(to_usize);
     // Asked for every frame with a video meta: on the stack, not in a Vec.
     let mut planes = [PlanePlacement { memory: 0, offset: 0, stride: 0 }; MAX_PLANES];
     let given = offsets.iter().zip(strides).zip(&mut planes).enumerate();
@@ -147,7 +185,7 @@ fn place(
     }
     let count = offsets.len().min(strides.len());
     let planes = planes.get(..count).unwrap_or_default();
-    Ok(ImageLayout::from_planes(pixels, width, height, planes)?)
+    Ok(ImageLayout::from_planes(format, width, height, planes)?)
 }
 
 fn known(format: VideoFormat) -> Result<PixelFormat, VideoLayoutError> {

@@ -9,10 +9,15 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::*;
 use gst::{meta::tags, prelude::*};
-use gsttensor::{BufferTensorExt, FrameTensorError, TensorMeta};
-use tensor_core::{ImageLayout, PixelFormat, StrideAlign, TensorMemory};
+use gsttensor::{BufferTensorExt, FrameImport, FrameTensorError, TensorMeta};
+use tensor_core::{
+    Colorimetry, CpuAccess, ImageLayout, PixelFormat, StrideAlign, TensorMemory,
+    import_cache::Frame,
+};
 
 const RGB: &str = "video/x-raw,format=RGB,width=64,height=36,framerate=30/1";
 
@@ -67,6 +72,32 @@ fn a_copy_over_the_same_memory_keeps_the_meta() {
     for memory in [plain_memory(3), shared_memory(3)] {
         let copy = imported(memory).copy();
         check_samples(&tensor(&copy), 3);
+    }
+}
+
+#[test]
+fn the_import_of_another_file_is_not_put_on_a_buffer() {
+    init();
+    let shared = |frame| filled(&layout(), 0, frame);
+    let (one, other) = (shared(1), shared(2));
+    let import = Arc::new(
+        FrameImport::new(
+            &Frame {
+                layout: &layout(),
+                colorimetry: Colorimetry::default(),
+                access: CpuAccess::Read,
+                fds: &[one.fd().unwrap()],
+                handles: &[0],
+            },
+            |_, blob| gst::glib::Bytes::from_owned(Arc::clone(blob)),
+        )
+        .unwrap(),
+    );
+    for (memory, is_it) in [(fd_memory(&one), true), (fd_memory(&other), false)] {
+        let mut buffer = buffer([memory]);
+        let added = TensorMeta::add(buffer.get_mut().unwrap(), &import);
+        assert_eq!(added.is_ok(), is_it, "{added:?}");
+        assert_eq!(buffer.tensor_meta().is_some(), is_it);
     }
 }
 
@@ -131,7 +162,7 @@ fn merged_memories_are_noticed() {
     let mut harness = harness("video/x-raw,format=NV12,width=64,height=36,framerate=30/1");
     let memories = sizes.map(gst::Memory::with_size);
     let mut buffer = harness.push_and_pull(buffer(memories)).unwrap();
-    assert_eq!(tensor(&buffer).image().rows(1), halves.rows(1));
+    assert_eq!(tensor(&buffer).image_layout().unwrap().rows(1), halves.rows(1));
     // What a careless element does: mapping the whole buffer merges it.
     drop(buffer.make_mut().map_writable().unwrap());
     assert_eq!(buffer.n_memory(), 1);

@@ -177,11 +177,11 @@ fn a_configuration_that_cannot_be_is_refused_and_leaves_no_stale_one() {
     let pool = TensorBufferPool::new();
     drop(activated(&pool, &caps(VideoFormat::Rgb, 64, 64)));
     pool.set_active(false).unwrap();
-    let unknown = caps(VideoFormat::P01010le, 64, 64);
+    let unknown = caps(VideoFormat::Nv1210le32, 64, 64);
     for _ in 0..2 {
         let _refused = pool.set_config(config(&pool, &unknown, 1, 0));
     }
-    assert_eq!(said("P010_10LE is not known"), 1);
+    assert_eq!(said("NV12_10LE32 is not known"), 1);
     assert!(pool.set_active(true).is_err());
     assert!(TensorBufferPool::new().set_config(pool.config()).is_err());
 }

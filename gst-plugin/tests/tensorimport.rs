@@ -46,8 +46,9 @@ fn frames_of_a_software_source_are_described_from_their_caps() {
             let buffer = pull(&pipeline, "sink");
             let tensor = tensor(&buffer);
             assert_eq!((tensor.format(), tensor.memory()), (Some(format), TensorMemory::Mem));
-            assert_eq!((tensor.width(), tensor.height()), (322, 242));
-            let found: Vec<_> = tensor.image().planes().iter().map(|p| p.stride).collect();
+            assert_eq!((tensor.width(), tensor.height()), (Some(322), Some(242)));
+            let found: Vec<_> =
+                tensor.image_layout().unwrap().planes().iter().map(|p| p.stride).collect();
             assert_eq!(found, strides, "{name}");
             let map = tensor.map_read().unwrap();
             let mapped = buffer.map_readable().unwrap();
@@ -76,7 +77,7 @@ fn the_video_meta_is_the_truth_about_every_plane() {
         add_video_meta(&mut buffer, VideoFormat::Nv12, [64, 36], &offsets, &signed);
         let buffer = harness.push_and_pull(buffer).unwrap();
         let tensor = tensor(&buffer);
-        assert_eq!(tensor.image(), &layout);
+        assert_eq!(tensor.image_layout().unwrap(), &layout);
         check_samples(&tensor, 5);
     }
 }
@@ -92,6 +93,23 @@ fn a_video_meta_tighter_than_the_caps_is_believed() {
 }
 
 // G07
+/// A decoder's meta has the coded size, 1088 rows for 1080: the picture is the caps'.
+#[test]
+fn the_caps_say_what_is_in_the_frame_and_the_meta_where() {
+    let pushed = |format, size| {
+        let mut harness = harness("video/x-raw,format=NV12,width=60,height=30,framerate=30/1");
+        let mut frame = buffer([fd_memory(&filled(&tight_nv12(), 0, 1))]);
+        add_video_meta(&mut frame, format, size, &[0, 2304], &[64, 64]);
+        harness.push(frame).map(|_| harness.pull().unwrap())
+    };
+    let coded = pushed(VideoFormat::Nv12, [64, 36]).unwrap();
+    let tensor = tensor(&coded);
+    assert_eq!(tensor.shape()[..], [30, 60]);
+    assert_eq!(tensor.image_layout().unwrap().planes()[1].offset, 2304);
+    assert!(pushed(VideoFormat::Nv12, [58, 30]).is_err());
+    assert!(pushed(VideoFormat::Nv21, [60, 30]).is_err());
+}
+
 #[test]
 fn a_memfd_that_poses_as_dma_buf_is_shared_memory() {
     let mut harness = harness(NV12);
@@ -112,7 +130,7 @@ fn planes_in_two_files_keep_their_files() {
     for wrap in [fd_memory, posing_memory] {
         let buffer = harness.push_and_pull(buffer(files.iter().map(wrap))).unwrap();
         let tensor = tensor(&buffer);
-        assert_eq!(tensor.image(), &layout);
+        assert_eq!(tensor.image_layout().unwrap(), &layout);
         let found: Vec<_> = tensor.memories().iter().map(Memory::identity).collect();
         assert_eq!(found, files.iter().map(Memory::identity).collect::<Vec<_>>());
         check_samples(&tensor, 7);
@@ -128,7 +146,7 @@ fn planes_in_two_windows_of_one_file_keep_their_offsets() {
     let windows = [whole.share(..64 * 36), whole.share(4096..)];
     let buffer = harness.push_and_pull(buffer(windows)).unwrap();
     let tensor = tensor(&buffer);
-    assert_eq!(tensor.image(), &nv12([64, 64], [0, 4096], [0, 1]));
+    assert_eq!(tensor.image_layout().unwrap(), &nv12([64, 64], [0, 4096], [0, 1]));
     check_samples(&tensor, 9);
 }
 
@@ -280,7 +298,7 @@ fn new_caps_start_a_new_generation() {
     let grey = ImageLayout::packed(PixelFormat::Grey, 64, 36, StrideAlign::DMA).unwrap();
     fill(&shm, &grey, 0, 2);
     let buffer = harness.push_and_pull(buffer([fd_memory(&shm)])).unwrap();
-    assert_eq!(tensor(&buffer).image(), &grey);
+    assert_eq!(tensor(&buffer).image_layout().unwrap(), &grey);
     check_samples(&tensor(&buffer), 2);
 }
 

@@ -228,7 +228,7 @@ fn frame_facts(buffer: &gst::Buffer, info: &VideoInfo, memories: Vec<MemoryFacts
         memories_after: memory_facts(buffer),
         kind: tensor.memory(),
         format: tensor.format(),
-        planes: tensor.image().planes().iter().map(plane).collect(),
+        planes: tensor.image_layout().unwrap().planes().iter().map(plane).collect(),
         tensor_sums: tensor_sums.collect(),
         plain_sums: plane_sums(buffer, info),
         fds: open_fds(),

@@ -172,7 +172,10 @@ fn a_frame_that_begins_inside_its_buffer_is_described_there() {
 
     let frame = through_tensorimport("video/x-raw,format=YUY2,width=640,height=360", frame);
     let tensor = frame.tensor_meta().unwrap().tensor(&frame).unwrap();
-    assert_eq!((tensor.memory(), tensor.image().planes()[0].offset), (TensorMemory::DmaBuf, 128));
+    assert_eq!(
+        (tensor.memory(), tensor.image_layout().unwrap().planes()[0].offset),
+        (TensorMemory::DmaBuf, 128)
+    );
     let map = tensor.map_read().unwrap();
     assert!(map.plane(0).unwrap().rows().flatten().eq(&own));
     assert!(own.iter().any(|byte| *byte != own[0]), "a picture");

@@ -4,158 +4,238 @@
 //! `drm_format_info`: a *block* is the smallest byte unit of a plane, it covers `block_width`
 //! columns of that plane, and the plane has one column for every `hsub` image columns and one row
 //! for every `vsub` image rows. Sizes, strides, shapes and codes are all read off the row, so no
-//! format is named outside this module.
+//! format is named outside this module. Samples wider than a byte are little-endian.
 //!
 //! Names and codes come from `linux/videodev2.h`, `drm/drm_fourcc.h` and GStreamer's video format
-//! list. Codes 1 to 11 are those of the published tensor blob; ours begin at 64.
+//! list. Codes 1 to 11 are those of the published tensor blob; ours begin at 64. What those lists
+//! have and a row cannot say is refused by name ([`PixelFormat::refusal`]); compressed pictures are
+//! a [`Bitstream`]; how a dma-buf deviates from rows is a [`Modifier`]. `docs/formats.md` shows all.
 
+#![forbid(unsafe_code)]
+
+mod bitstream;
+mod drm_format;
+mod fourcc;
+mod geometry;
+mod modifier;
+mod refused;
+mod row;
 mod table;
+
+pub use bitstream::Bitstream;
+pub use drm_format::{DrmFormat, DrmFormatError};
+pub use fourcc::{DrmFourcc, V4l2Fourcc};
+pub use geometry::ChromaLayout;
+pub use modifier::{Modifier, NamedModifier};
+pub use refused::Refusal;
+pub use row::{BitPacking, ColorModel, PixelLayout, PlaneFormat};
+pub use table::PixelFormat;
 
 use std::fmt;
 
-pub use table::PixelFormat;
+use row::GstName;
 
-use crate::{dtype::DType, shape::Shape};
+use crate::dtype::DType;
 
 /// The most planes an image has.
 pub const MAX_PLANES: usize = 4;
 
-/// How one plane stores its samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlaneFormat {
-    /// Bytes of the smallest unit.
-    pub block_bytes: usize,
-    /// Plane columns one block covers.
-    pub block_width: usize,
-    /// Image columns for one plane column.
-    pub hsub: usize,
-    /// Image rows for one plane row.
-    pub vsub: usize,
-}
+/// What a row says.
+impl PixelFormat {
+    /// The wire code.
+    #[must_use]
+    pub const fn code(self) -> u32 {
+        self.row().code
+    }
 
-impl PlaneFormat {
-    /// Bytes of real samples in one row of an image `width` pixels wide; `None` when it does not
-    /// fit a `usize`.
+    /// The wire name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        self.row().description
+    }
+
+    /// GStreamer's name in `video/x-raw` caps, where it has one.
+    #[must_use]
+    pub const fn gst_name(self) -> Option<&'static str> {
+        match self.row().gst {
+            GstName::Raw(name) => Some(name),
+            GstName::Bayer(_) | GstName::None => None,
+        }
+    }
+
+    /// GStreamer's name in `video/x-bayer` caps, where it has one. More than 8 bits are known
+    /// there since 1.24.
     ///
     /// ```
     /// use tensor_core::PixelFormat;
-    /// let chroma = PixelFormat::Nv12.planes()[1];
-    /// assert_eq!(chroma.row_bytes(789), Some(790));
+    /// assert_eq!(PixelFormat::BayerRggb10.gst_bayer_name(), Some("rggb10le"));
+    /// assert_eq!(PixelFormat::BayerRggb10.gst_name(), None);
     /// ```
     #[must_use]
-    pub fn row_bytes(&self, width: usize) -> Option<usize> {
-        width.div_ceil(self.hsub).div_ceil(self.block_width).checked_mul(self.block_bytes)
+    pub const fn gst_bayer_name(self) -> Option<&'static str> {
+        match self.row().gst {
+            GstName::Bayer(name) => Some(name),
+            GstName::Raw(_) | GstName::None => None,
+        }
     }
 
-    /// Rows of this plane in an image `height` pixels high; chroma rounds up.
+    /// The DRM code, where there is one.
     #[must_use]
-    pub fn rows(&self, height: usize) -> usize {
-        height.div_ceil(self.vsub)
+    pub const fn drm_fourcc(self) -> Option<DrmFourcc> {
+        self.row().drm
     }
-}
 
-/// How the planes of a format relate to each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PixelLayout {
-    /// All components interleaved in one plane.
-    Packed,
-    /// One full-size plane for each component.
-    Planar,
-    /// A luma plane, then chroma in one interleaved plane.
-    SemiPlanar,
-    /// A luma plane, then one plane for each chroma component.
-    PlanarChroma,
-}
-
-/// A V4L2 pixel format code (`linux/videodev2.h`): four characters, first in the lowest byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct V4l2Fourcc(pub [u8; 4]);
-
-/// A DRM format code (`drm/drm_fourcc.h`): four characters, first in the lowest byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct DrmFourcc(pub [u8; 4]);
-
-impl V4l2Fourcc {
-    /// The code as the kernel's `__u32`.
+    /// The V4L2 code that says that all planes are in one buffer, where there is one.
     #[must_use]
-    pub const fn code(self) -> u32 {
-        u32::from_le_bytes(self.0)
+    pub const fn v4l2_fourcc(self) -> Option<V4l2Fourcc> {
+        let [single, _] = self.row().v4l2;
+        single
     }
-}
 
-impl DrmFourcc {
-    /// The code as the kernel's `__u32`.
+    /// The V4L2 code that says that each plane is in a buffer of its own, where there is one.
     #[must_use]
-    pub const fn code(self) -> u32 {
-        u32::from_le_bytes(self.0)
+    pub const fn v4l2_multi_fourcc(self) -> Option<V4l2Fourcc> {
+        let [_, multi] = self.row().v4l2;
+        multi
     }
-}
 
-impl fmt::Display for DrmFourcc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.0))
+    /// The V4L2 codes there are: all planes in one buffer first, then a buffer a plane.
+    pub fn v4l2_fourccs(self) -> impl Iterator<Item = V4l2Fourcc> {
+        self.row().v4l2.into_iter().flatten()
     }
-}
 
-impl PixelFormat {
-    /// The format with this wire code.
+    /// What the components are.
     #[must_use]
-    pub fn from_code(code: u32) -> Option<Self> {
-        Self::ALL.iter().copied().find(|format| format.code() == code)
+    pub const fn color_model(self) -> ColorModel {
+        self.row().model
     }
 
-    /// The format with this wire name; case matters.
+    /// How the planes relate to each other.
     #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|format| format.name() == name)
+    pub const fn layout(self) -> PixelLayout {
+        self.row().layout
     }
 
-    /// The format GStreamer calls by this name in `video/x-raw` caps.
+    /// Samples of one pixel that the addressing grid counts; an unused byte is one too.
     #[must_use]
-    pub fn from_gst_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|format| format.gst_name() == Some(name))
+    pub const fn channels(self) -> usize {
+        self.row().channels
     }
 
-    /// The format with this DRM code.
+    /// Components of one pixel: 3 for colour, one more for alpha, 1 for grey and for Bayer.
     #[must_use]
-    pub fn from_drm_fourcc(fourcc: DrmFourcc) -> Option<Self> {
-        Self::ALL.iter().copied().find(|format| format.drm_fourcc() == Some(fourcc))
+    pub const fn components(self) -> usize {
+        self.row().components
     }
 
-    /// The format with this V4L2 code, in its single-buffer or multi-buffer spelling.
+    /// Whether one of the components is alpha.
     #[must_use]
-    pub fn from_v4l2_fourcc(fourcc: V4l2Fourcc) -> Option<Self> {
-        Self::ALL.iter().copied().find(|format| format.v4l2_fourccs().contains(&fourcc))
+    pub const fn has_alpha(self) -> bool {
+        self.row().has_alpha
     }
 
     /// The type of one sample.
     #[must_use]
     pub const fn dtype(self) -> DType {
-        DType::U8
+        self.row().dtype
     }
 
-    /// The shape by which a consumer indexes the image: `[h, w]` where one plane column is one
-    /// sample, `[h, w, c]` for packed components, `[c, h, w]` for planes of equal size.
-    ///
-    /// It says nothing about the bytes needed: those come from the plane table.
+    /// Bits that carry component `component`; `None` when there is no such component.
     ///
     /// ```
     /// use tensor_core::PixelFormat;
-    /// assert_eq!(&*PixelFormat::Nv12.addressing_shape(640, 480), [480, 640]);
-    /// assert_eq!(&*PixelFormat::Rgb.addressing_shape(640, 480), [480, 640, 3]);
-    /// assert_eq!(&*PixelFormat::PlanarRgb.addressing_shape(640, 480), [3, 480, 640]);
+    /// assert_eq!(PixelFormat::P010.component_bits(2), Some(10));
+    /// assert_eq!(PixelFormat::Rgb16.component_bits(1), Some(6));
     /// ```
     #[must_use]
-    pub fn addressing_shape(self, width: usize, height: usize) -> Shape {
-        let channels = self.channels();
-        let shape = match self.layout() {
-            PixelLayout::Packed if channels > 1 => Shape::new(&[height, width, channels]),
-            PixelLayout::Planar => Shape::new(&[channels, height, width]),
-            PixelLayout::Packed | PixelLayout::SemiPlanar | PixelLayout::PlanarChroma => {
-                Shape::new(&[height, width])
-            }
-        };
-        shape.unwrap_or_default()
+    pub fn component_bits(self, component: usize) -> Option<u32> {
+        let row = self.row();
+        match row.bits {
+            [all] => (component < row.components).then_some(*all),
+            each => each.get(component).copied(),
+        }
+    }
+
+    /// Where those bits lie in their sample.
+    #[must_use]
+    pub const fn packing(self) -> BitPacking {
+        self.row().packing
+    }
+
+    /// The planes, in memory order.
+    #[must_use]
+    pub const fn planes(self) -> &'static [PlaneFormat] {
+        self.row().planes
+    }
+}
+
+/// Which row is meant.
+impl PixelFormat {
+    fn find(is_meant: impl Fn(Self) -> bool) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| is_meant(*format))
+    }
+
+    /// The format with this wire code.
+    #[must_use]
+    pub fn from_code(code: u32) -> Option<Self> {
+        Self::find(|format| format.code() == code)
+    }
+
+    /// The format with this wire name; case matters.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::find(|format| format.name() == name)
+    }
+
+    /// The format GStreamer calls by this name in `video/x-raw` caps.
+    #[must_use]
+    pub fn from_gst_name(name: &str) -> Option<Self> {
+        Self::find(|format| format.gst_name() == Some(name))
+    }
+
+    /// The format GStreamer calls by this name in `video/x-bayer` caps.
+    #[must_use]
+    pub fn from_gst_bayer_name(name: &str) -> Option<Self> {
+        Self::find(|format| format.gst_bayer_name() == Some(name))
+    }
+
+    /// The format with this DRM code.
+    #[must_use]
+    pub fn from_drm_fourcc(fourcc: DrmFourcc) -> Option<Self> {
+        Self::find(|format| format.drm_fourcc() == Some(fourcc))
+    }
+
+    /// The format with this V4L2 code, in its single-buffer or multi-buffer spelling.
+    #[must_use]
+    pub fn from_v4l2_fourcc(fourcc: V4l2Fourcc) -> Option<Self> {
+        Self::find(|format| format.row().v4l2.contains(&Some(fourcc)))
+    }
+
+    /// The format of the same arrangement with samples of `dtype`.
+    ///
+    /// The published tensors name a planar float image `rgb8_planar` and give the dtype apart; here
+    /// it is a row of its own.
+    ///
+    /// ```
+    /// use tensor_core::{DType, PixelFormat};
+    /// let input = PixelFormat::PlanarRgb.with_dtype(DType::F16);
+    /// assert_eq!(input, Some(PixelFormat::PlanarRgbF16));
+    /// assert_eq!(PixelFormat::Nv12.with_dtype(DType::F16), None);
+    /// ```
+    #[must_use]
+    pub fn with_dtype(self, dtype: DType) -> Option<Self> {
+        if self.dtype() == dtype {
+            return Some(self);
+        }
+        let all = [Self::PlanarRgb, Self::PlanarRgbF16, Self::PlanarRgbF32];
+        let is_meant = |format: &Self| all.contains(&self) && format.dtype() == dtype;
+        all.into_iter().find(is_meant)
     }
 }
 
@@ -166,120 +246,4 @@ impl fmt::Display for PixelFormat {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn codes_names_and_fourccs_are_unique_and_round_trip() {
-        let mut seen = HashSet::new();
-        for format in PixelFormat::ALL.iter().copied() {
-            assert!(seen.insert(format!("code {}", format.code())), "{format}");
-            assert_eq!(PixelFormat::from_code(format.code()), Some(format));
-            assert!(seen.insert(format!("name {}", format.name())), "{format}");
-            assert_eq!(PixelFormat::from_name(format.name()), Some(format));
-            if let Some(name) = format.gst_name() {
-                assert!(seen.insert(format!("gst {name}")), "{format}");
-                assert_eq!(PixelFormat::from_gst_name(name), Some(format));
-            }
-            if let Some(fourcc) = format.drm_fourcc() {
-                assert!(seen.insert(format!("drm {fourcc}")), "{format}");
-                assert_eq!(PixelFormat::from_drm_fourcc(fourcc), Some(format));
-            }
-            for fourcc in format.v4l2_fourccs() {
-                assert!(seen.insert(format!("v4l2 {fourcc:?}")), "{format}");
-                assert_eq!(PixelFormat::from_v4l2_fourcc(*fourcc), Some(format));
-            }
-        }
-    }
-
-    // S-TYPE-02
-    #[test]
-    fn the_published_codes_and_names_stand() {
-        let published = [
-            (1, "rgb8"),
-            (2, "rgba8"),
-            (3, "bgra8"),
-            (4, "mono8"),
-            (5, "YUYV"),
-            (6, "VYUY"),
-            (7, "NV12"),
-            (8, "NV16"),
-            (9, "rgb8_planar"),
-            (10, "rgba8_planar"),
-            (11, "NV24"),
-        ];
-        for (code, name) in published {
-            assert_eq!(PixelFormat::from_code(code).map(PixelFormat::name), Some(name));
-        }
-        assert!(PixelFormat::ALL.iter().all(|f| f.code() <= 11 || f.code() >= 64));
-    }
-
-    // S-TYPE-03
-    #[test]
-    fn v4l2_codes_are_the_kernels() {
-        let kernel = [
-            (PixelFormat::Rgb, *b"RGB3"),
-            (PixelFormat::Rgba, *b"AB24"),
-            (PixelFormat::Bgra, *b"AR24"),
-            (PixelFormat::Grey, *b"GREY"),
-            (PixelFormat::Yuyv, *b"YUYV"),
-            (PixelFormat::Vyuy, *b"VYUY"),
-            (PixelFormat::Nv12, *b"NV12"),
-            (PixelFormat::Nv16, *b"NV16"),
-            (PixelFormat::Nv24, *b"NV24"),
-        ];
-        for (format, fourcc) in kernel {
-            assert_eq!(format.v4l2_fourccs().first(), Some(&V4l2Fourcc(fourcc)));
-        }
-        assert!(PixelFormat::PlanarRgb.v4l2_fourccs().is_empty());
-    }
-
-    #[test]
-    fn every_row_has_one_to_four_planes_and_no_zero() {
-        for format in PixelFormat::ALL {
-            assert!((1..=MAX_PLANES).contains(&format.planes().len()), "{format}");
-            for plane in format.planes() {
-                let numbers = [plane.block_bytes, plane.block_width, plane.hsub, plane.vsub];
-                assert!(numbers.iter().all(|n| *n > 0), "{format}");
-            }
-        }
-    }
-
-    #[test]
-    fn row_bytes_grow_with_width_and_refuse_to_wrap() {
-        for format in PixelFormat::ALL {
-            for plane in format.planes() {
-                for width in 1..300 {
-                    assert!(plane.row_bytes(width) <= plane.row_bytes(width + 1), "{format}");
-                }
-                if plane.block_bytes > plane.hsub * plane.block_width {
-                    assert_eq!(plane.row_bytes(usize::MAX), None, "{format}");
-                }
-            }
-        }
-    }
-
-    // S-TYPE-05, S-TYPE-06
-    #[test]
-    fn channels_and_layouts_are_the_published_ones() {
-        use PixelLayout::{Packed, Planar, SemiPlanar};
-        let rows = [
-            (PixelFormat::Rgb, 3, Packed),
-            (PixelFormat::Rgba, 4, Packed),
-            (PixelFormat::Bgra, 4, Packed),
-            (PixelFormat::Grey, 1, Packed),
-            (PixelFormat::Yuyv, 2, Packed),
-            (PixelFormat::Vyuy, 2, Packed),
-            (PixelFormat::Nv12, 1, SemiPlanar),
-            (PixelFormat::Nv16, 1, SemiPlanar),
-            (PixelFormat::Nv24, 1, SemiPlanar),
-            (PixelFormat::PlanarRgb, 3, Planar),
-            (PixelFormat::PlanarRgba, 4, Planar),
-        ];
-        for (format, channels, layout) in rows {
-            assert_eq!((format.channels(), format.layout()), (channels, layout), "{format}");
-        }
-    }
-}
+mod tests;

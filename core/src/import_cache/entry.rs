@@ -13,6 +13,9 @@ use crate::{
     transfer::describe,
 };
 
+/// The cache of an import that is in none.
+pub(super) const NO_CACHE: u64 = 0;
+
 /// A buffer imported once: its tensor and its ready blob.
 #[derive(Debug)]
 pub struct Import<A = ()> {
@@ -23,6 +26,8 @@ pub struct Import<A = ()> {
     /// What the user keeps beside it.
     pub attachment: A,
     handles: ArrayVec<i64, MAX_PLANES>,
+    /// Which cache holds it; only that one may judge its age.
+    cache: u64,
     last_seen: AtomicU64,
 }
 
@@ -41,13 +46,24 @@ impl<A> Import<A> {
         let blob: Arc<[u8]> = describe(&tensor, frame.handles)?.into();
         let attachment = attach(&tensor, &blob);
         let handles = frame.handles.iter().copied().take(MAX_PLANES).collect();
-        Ok(Self { tensor, blob, attachment, handles, last_seen: AtomicU64::new(0) })
+        let last_seen = AtomicU64::new(0);
+        Ok(Self { tensor, blob, attachment, handles, cache: NO_CACHE, last_seen })
+    }
+
+    pub(super) fn of_cache(self, cache: u64) -> Self {
+        Self { cache, ..self }
+    }
+
+    /// Where the planes lie.
+    #[must_use]
+    pub fn layout(&self) -> Option<&ImageLayout> {
+        self.tensor.image_layout()
     }
 
     /// Whether the import says of its memories exactly this.
     #[must_use]
     pub fn matches(&self, layout: &ImageLayout, colorimetry: Colorimetry, handles: &[i64]) -> bool {
-        self.tensor.image() == layout
+        self.layout() == Some(layout)
             && self.tensor.colorimetry() == colorimetry
             && self.handles.as_slice() == handles
     }
@@ -57,8 +73,11 @@ impl<A> Import<A> {
             && self.matches(frame.layout, frame.colorimetry, frame.handles)
     }
 
-    pub(super) fn seen_at(&self, frame: u64) {
-        self.last_seen.store(frame, Ordering::Relaxed);
+    /// Notes that its cache saw it at `frame` of that cache's count.
+    pub(super) fn seen_at(&self, cache: u64, frame: u64) {
+        if cache == self.cache {
+            self.last_seen.store(frame, Ordering::Relaxed);
+        }
     }
 
     pub(super) fn last_seen(&self) -> u64 {

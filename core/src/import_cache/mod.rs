@@ -35,7 +35,15 @@
 
 mod entry;
 
-use std::{collections::HashMap, io, os::fd::BorrowedFd, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    io,
+    os::fd::BorrowedFd,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use arrayvec::ArrayVec;
 use thiserror::Error;
@@ -137,6 +145,8 @@ type FrameKey = ArrayVec<PlaneKey, MAX_PLANES>;
 /// Imports by what their buffers are; `A` is whatever the user wants kept beside each.
 #[derive(Debug)]
 pub struct ImportCache<A = ()> {
+    /// Tells this cache's entries from those of others.
+    id: u64,
     entries: HashMap<FrameKey, Arc<Import<A>>>,
     capacity: usize,
     frames: u64,
@@ -149,8 +159,10 @@ impl<A> ImportCache<A> {
     /// An empty cache of at most `capacity` entries, at least one.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(entry::NO_CACHE + 1);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (entries, capacity) = (HashMap::new(), capacity.max(1));
-        Self { entries, capacity, frames: 0, hits: 0, misses: 0, evictions: 0 }
+        Self { id, entries, capacity, frames: 0, hits: 0, misses: 0, evictions: 0 }
     }
 
     /// Finds the import of a frame, or makes it: one `fstat` a memory when it is found.
@@ -170,9 +182,9 @@ impl<A> ImportCache<A> {
             self.note_hit(&import);
             return Ok(Lookup { import, hit: true });
         }
-        let import = Arc::new(Import::new(frame, attach)?);
+        let import = Arc::new(Import::new(frame, attach)?.of_cache(self.id));
         self.tick();
-        import.seen_at(self.frames);
+        import.seen_at(self.id, self.frames);
         self.misses = self.misses.saturating_add(1);
         if self.entries.insert(key, Arc::clone(&import)).is_some() {
             self.evictions = self.evictions.saturating_add(1);
@@ -181,10 +193,11 @@ impl<A> ImportCache<A> {
         Ok(Lookup { import, hit: false })
     }
 
-    /// Counts a frame that the caller found by a memo of its own, and keeps its entry young.
+    /// Counts a frame that the caller found by a memo of its own, and keeps its entry young. An
+    /// import that another cache holds, or none, is only counted.
     pub fn note_hit(&mut self, import: &Import<A>) {
         self.tick();
-        import.seen_at(self.frames);
+        import.seen_at(self.id, self.frames);
         self.hits = self.hits.saturating_add(1);
     }
 
@@ -204,13 +217,21 @@ impl<A> ImportCache<A> {
     /// The counters.
     #[must_use]
     pub fn stats(&self) -> CacheStats {
-        let pinned = self.entries.values().flat_map(|import| import.tensor.memories());
+        let lens = self.entries.iter().flat_map(|(key, import)| {
+            let places = key.iter().zip(import.layout().into_iter().flat_map(ImageLayout::planes));
+            places.filter_map(|(plane, place)| {
+                let memory = import.tensor.memories().get(place.memory)?;
+                Some((plane.identity, memory.len()))
+            })
+        });
+        // A file that several entries or planes lie in is kept once.
+        let pinned: HashSet<(FileIdentity, usize)> = lens.collect();
         CacheStats {
             hits: self.hits,
             misses: self.misses,
             evictions: self.evictions,
             live: self.entries.len(),
-            pinned_bytes: pinned.filter_map(|memory| u64::try_from(memory.len()).ok()).sum(),
+            pinned_bytes: pinned.iter().filter_map(|(_, len)| u64::try_from(*len).ok()).sum(),
         }
     }
 

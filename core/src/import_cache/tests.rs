@@ -49,8 +49,8 @@ fn another_geometry_on_the_same_buffer_is_another_import() {
     let wide = import(&mut cache, &grey(64), &[&fd]);
     let narrow = import(&mut cache, &grey(32), &[&fd]);
     assert!(!narrow.hit);
-    assert_eq!(narrow.import.tensor.width(), 32);
-    assert_eq!(wide.import.tensor.width(), 64);
+    assert_eq!(narrow.import.tensor.width(), Some(32));
+    assert_eq!(wide.import.tensor.width(), Some(64));
     assert_eq!(cache.stats().live, 1);
 }
 
@@ -102,6 +102,42 @@ fn an_entry_not_seen_for_long_is_dropped() {
     }
     assert!(weak.upgrade().is_none());
     assert_eq!(cache.stats().live, 1);
+}
+
+/// Two elements behind a tee see the same memories; each counts its own frames.
+#[test]
+fn another_caches_import_is_counted_and_not_aged() {
+    let (mut old, mut new, layout) = (ImportCache::default(), ImportCache::default(), grey(64));
+    let files: Vec<_> = (0..4).map(|_| file()).collect();
+    let imports: Vec<_> = files.iter().map(|fd| import(&mut old, &layout, &[fd]).import).collect();
+    let cycle = |cache: &mut ImportCache, frames: u64| {
+        (0..frames).zip(imports.iter().cycle()).for_each(|(_, import)| cache.note_hit(import));
+    };
+    cycle(&mut old, 4 * IDLE_FRAMES);
+    for _ in 0..4 * IDLE_FRAMES {
+        cycle(&mut old, 4);
+        cycle(&mut new, 4);
+    }
+    assert_eq!((old.stats().evictions, old.stats().live), (0, 4));
+    assert_eq!((new.stats().hits, new.stats().live), (16 * IDLE_FRAMES, 0));
+    // Gone for the one is gone, however busy the other is.
+    let gone = import(&mut old, &grey(32), &[&file()]).import;
+    for _ in 0..3 * IDLE_FRAMES {
+        new.note_hit(&gone);
+        cycle(&mut old, 4);
+    }
+    assert_eq!(old.stats().live, 4);
+}
+
+#[test]
+fn a_file_is_pinned_once_however_many_windows_it_has() {
+    let at = |offset| {
+        let plane = [PlanePlacement { memory: 0, offset, stride: 64 }];
+        ImageLayout::from_planes(PixelFormat::Grey, 64, 8, &plane).unwrap()
+    };
+    let (mut cache, fd) = (ImportCache::default(), file());
+    (0..4).for_each(|n| drop(import(&mut cache, &at(512 * n), &[&fd])));
+    assert_eq!((cache.stats().live, cache.stats().pinned_bytes), (4, 4096));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{LayoutError, StrideAlign, c_byte_strides};
+use super::{LayoutError, RowAlign, StrideAlign, c_byte_strides};
 use crate::{
     format::{MAX_PLANES, PixelFormat, PixelLayout, PlaneFormat},
     shape::{Shape, Strides},
@@ -59,6 +59,33 @@ impl ImageLayout {
         height: usize,
         align: StrideAlign,
     ) -> Result<Self, LayoutError> {
+        Self::packed_with(format, width, height, align, RowAlign::NONE)
+    }
+
+    /// As [`packed`](Self::packed), with every plane as high as if the image's height were a
+    /// multiple of `rows`, as decoders lay frames out.
+    ///
+    /// The padding after the last plane is no part of a layout; a memory that is to have it is
+    /// [`allocation_len_with`](Self::allocation_len_with) bytes.
+    ///
+    /// # Errors
+    /// As for [`packed`](Self::packed).
+    ///
+    /// ```
+    /// use tensor_core::{ImageLayout, PixelFormat, StrideAlign, layout::RowAlign};
+    /// let (align, rows) = (StrideAlign::DMA, RowAlign::new(16)?);
+    /// let frame = ImageLayout::packed_with(PixelFormat::Nv12, 1920, 1080, align, rows)?;
+    /// assert_eq!(frame.planes()[1].offset, 1920 * 1088);
+    /// assert_eq!(frame.allocation_len_with(0, rows)?, 1920 * (1088 + 544));
+    /// # Ok::<(), tensor_core::LayoutError>(())
+    /// ```
+    pub fn packed_with(
+        format: PixelFormat,
+        width: usize,
+        height: usize,
+        align: StrideAlign,
+        rows: RowAlign,
+    ) -> Result<Self, LayoutError> {
         let mut planes = ArrayVec::new();
         let mut offset = 0_usize;
         for (index, plane) in format.planes().iter().enumerate() {
@@ -68,8 +95,9 @@ impl ImageLayout {
                 .and_then(|bytes| align.round_up(bytes))
                 .ok_or_else(overflow)?;
             planes.push(PlanePlacement { memory: 0, offset, stride });
-            offset = stride
-                .checked_mul(plane.rows(height))
+            offset = rows
+                .round_up(height)
+                .and_then(|height| stride.checked_mul(plane.rows(height)))
                 .and_then(|bytes| offset.checked_add(bytes))
                 .and_then(|end| align.round_up(end))
                 .ok_or_else(overflow)?;
@@ -110,6 +138,16 @@ impl ImageLayout {
         self.check_memories()?;
         self.check_overlap(&spans)?;
         Ok(self)
+    }
+
+    /// The same image, `bytes` further into its memories; `None` when it would end past the address
+    /// space.
+    pub(super) fn moved_by(&self, bytes: usize) -> Option<Self> {
+        let mut moved = self.clone();
+        for place in &mut moved.planes {
+            place.offset = place.offset.checked_add(bytes)?;
+        }
+        Some(moved)
     }
 
     fn span(
@@ -223,6 +261,29 @@ impl ImageLayout {
         self.last_end(memory, |plane, stride| stride.saturating_mul(self.rows(plane)))
     }
 
+    /// Bytes to allocate for memory `memory` when every plane in it, the last one too, is as high as
+    /// if the image's height were a multiple of `rows`.
+    ///
+    /// # Errors
+    /// [`LayoutError::Overflow`] when they do not fit the address space.
+    pub fn allocation_len_with(&self, memory: usize, rows: RowAlign) -> Result<usize, LayoutError> {
+        let Self { format, width, height, .. } = *self;
+        let mut len = 0_usize;
+        for (plane, (place, row)) in self.planes.iter().zip(format.planes()).enumerate() {
+            if place.memory != memory {
+                continue;
+            }
+            let end = rows
+                .round_up(height)
+                .and_then(|height| place.stride.checked_mul(row.rows(height)))
+                .and_then(|bytes| place.offset.checked_add(bytes))
+                .filter(|end| isize::try_from(*end).is_ok())
+                .ok_or(LayoutError::Overflow { format, width, height, plane })?;
+            len = len.max(end);
+        }
+        Ok(len)
+    }
+
     fn last_end(&self, memory: usize, len: impl Fn(usize, usize) -> usize) -> usize {
         let placed = self.planes.iter().enumerate().filter(|(_, place)| place.memory == memory);
         placed
@@ -237,12 +298,33 @@ impl ImageLayout {
         self.format.addressing_shape(self.width, self.height)
     }
 
-    /// The byte strides of [`shape`](Self::shape) in the first plane's rows.
+    /// The byte strides of [`shape`](Self::shape), from the first sample of the first plane. Where
+    /// chroma is separate they are those of the luma grid.
     ///
     /// # Errors
-    /// [`LayoutError::StrideOverflow`] when a step does not fit an `isize`.
+    /// [`LayoutError::PlaneStep`] when the shape counts planes and these are not equal steps apart
+    /// in one memory; [`LayoutError::StrideOverflow`] when a step does not fit an `isize`.
     pub fn strides(&self) -> Result<Strides, LayoutError> {
-        self.strides_with(self.planes.first().map(|place| place.stride))
+        let strides = self.strides_with(self.planes.first().map(|place| place.stride))?;
+        if self.format.layout() != PixelLayout::Planar {
+            return Ok(strides);
+        }
+        let none = LayoutError::PlaneStep { format: self.format };
+        match (self.plane_step(), &*strides) {
+            (Some(step), [_, row, sample]) => Strides::new(&[step, *row, *sample]).ok_or(none),
+            _ => Err(none),
+        }
+    }
+
+    /// Bytes from each plane to the next; negative where they lie in reverse.
+    fn plane_step(&self) -> Option<isize> {
+        let steps = self.planes.iter().zip(self.planes.iter().skip(1)).map(|(a, b)| {
+            let (from, to) = (isize::try_from(a.offset).ok()?, isize::try_from(b.offset).ok()?);
+            to.checked_sub(from).filter(|_| a.memory == b.memory && a.stride == b.stride)
+        });
+        let mut steps = steps;
+        let first = steps.next().flatten()?;
+        steps.all(|step| step == Some(first)).then_some(first)
     }
 
     /// The byte strides that [`shape`](Self::shape) would have without padding.
@@ -258,6 +340,9 @@ impl ImageLayout {
         c_byte_strides(&self.shape(), self.format.dtype().size_bytes(), row_axis, row_stride)
     }
 }
+
+mod row_stride;
+mod view;
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use crate::shape::{MAX_RANK, Shape, Strides};
 /// step over padded rows.
 ///
 /// # Errors
-/// [`LayoutError::StrideOverflow`] when a step does not fit an `isize`.
+/// [`LayoutError::StrideOverflow`] when a step, or the whole, does not fit an `isize`.
 ///
 /// ```
 /// use tensor_core::{Shape, layout::c_byte_strides};
@@ -33,6 +33,8 @@ pub fn c_byte_strides(
         *slot = isize::try_from(step).map_err(|_| overflow())?;
         step = step.checked_mul(*dim).ok_or_else(overflow)?;
     }
+    // The step past the outermost axis is the bytes of the whole.
+    isize::try_from(step).map_err(|_| overflow())?;
     steps.get(..shape.len()).and_then(Strides::new).ok_or_else(overflow)
 }
 
@@ -54,10 +56,24 @@ mod tests {
         assert_eq!(strides(&[2, 4, 321, 4], 1, 1, Some(1344)), [5376, 1344, 4, 1]);
     }
 
-    // S-GEO-16, D-38
+    // S-GEO-12, D-44
+    #[test]
+    fn a_row_stride_between_elements_is_reported_to_the_byte() {
+        assert_eq!(strides(&[4, 16], 4, 0, Some(67)), [67, 4]);
+    }
+
+    // S-GEO-16, D-37, D-38: the same answer with and without overflow checks compiled in
     #[test]
     fn hostile_dims_are_refused_not_wrapped() {
         let shape = Shape::new(&[4, 1 << 42, 1 << 42]).unwrap();
         assert!(c_byte_strides(&shape, 4, 0, None).is_err());
+        for dims in [&[1 << 63][..], &[1 << 62, 2], &[2, 1 << 62], &[usize::MAX, 2], &[usize::MAX]]
+        {
+            let shape = Shape::new(dims).unwrap();
+            assert!(c_byte_strides(&shape, 1, 0, None).is_err(), "{dims:?}");
+        }
+        let rows = Shape::new(&[2, 4]).unwrap();
+        assert!(c_byte_strides(&rows, 1, 0, Some(1 << 62)).is_err());
+        assert!(c_byte_strides(&rows, 1, 0, Some(usize::MAX)).is_err());
     }
 }

@@ -123,6 +123,17 @@ pub enum MapError {
         /// Bytes it has.
         have: usize,
     },
+    /// A flat copy of another length than the tensor.
+    #[error("a flat copy of the tensor has {need} bytes, the slice has {have}")]
+    Length {
+        /// Bytes of the tensor's elements.
+        need: usize,
+        /// Bytes of the slice.
+        have: usize,
+    },
+    /// The bytes are not a slice of elements.
+    #[error("the elements are not whole steps apart in one aligned memory; map the planes instead")]
+    NotElements,
     /// A call failed.
     #[error("{call}: {error}")]
     Call {

@@ -53,6 +53,7 @@ use self::{
 pub use crate::sys::file::FileIdentity;
 use crate::{
     access::CpuAccess,
+    compression::Contiguity,
     memory_kind::TensorMemory,
     sys::{
         cuda::Runtime,
@@ -126,6 +127,7 @@ impl Kind {
 struct Inner {
     kind: Kind,
     access: CpuAccess,
+    contiguity: Contiguity,
     /// Maps alive now: readers when positive, -1 for a writer.
     users: AtomicIsize,
 }
@@ -144,7 +146,11 @@ pub struct Memory(Arc<Inner>);
 
 impl Memory {
     fn new(kind: Kind, access: CpuAccess) -> Self {
-        Self(Arc::new(Inner { kind, access, users: AtomicIsize::new(0) }))
+        Self::with_contiguity(kind, access, Contiguity::Unknown)
+    }
+
+    fn with_contiguity(kind: Kind, access: CpuAccess, contiguity: Contiguity) -> Self {
+        Self(Arc::new(Inner { kind, access, contiguity, users: AtomicIsize::new(0) }))
     }
 
     /// Zeroed memory of this process, aligned to a cache line.
@@ -212,6 +218,12 @@ impl Memory {
     #[must_use]
     pub fn access(&self) -> CpuAccess {
         self.0.access
+    }
+
+    /// Whether the physical pages are one run; not known of memory that was imported.
+    #[must_use]
+    pub fn contiguity(&self) -> Contiguity {
+        self.0.contiguity
     }
 
     /// The descriptor behind the memory, borrowed; `None` for a kind that has none.

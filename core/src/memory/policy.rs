@@ -1,7 +1,7 @@
 //! Which memory to allocate: an ordered list of steps, tried until one serves.
 
 use std::{
-    io,
+    env, io,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
 };
@@ -11,6 +11,8 @@ use super::{
 };
 use crate::{
     access::CpuAccess,
+    compression::Contiguity,
+    memory_kind::TensorMemory,
     sys::{dma_heap, udmabuf},
 };
 
@@ -61,12 +63,17 @@ pub struct Allocation {
 pub struct AllocPolicy {
     steps: Vec<Step>,
     heap_directory: PathBuf,
+    contiguous: bool,
 }
 
+/// The one environment variable this crate reads: `1` makes every default policy give heap memory,
+/// for tests on machines whose devices are not to be touched.
+const FORCE_MEM: &str = "TENSOR_FORCE_MEM";
+
 impl Default for AllocPolicy {
-    /// dma-heap, udmabuf, memfd, heap.
+    /// dma-heap, udmabuf, memfd, heap; with `TENSOR_FORCE_MEM=1` in the environment heap alone.
     fn default() -> Self {
-        Self::from_steps([Step::DmaHeap, Step::Udmabuf, Step::Memfd, Step::Heap])
+        unless_forced(Self::from_steps([Step::DmaHeap, Step::Udmabuf, Step::Memfd, Step::Heap]))
     }
 }
 
@@ -75,7 +82,37 @@ impl AllocPolicy {
     #[must_use]
     pub fn from_steps(steps: impl IntoIterator<Item = Step>) -> Self {
         let heap_directory = PathBuf::from(dma_heap::DIRECTORY);
-        Self { steps: steps.into_iter().collect(), heap_directory }
+        Self { steps: steps.into_iter().collect(), heap_directory, contiguous: false }
+    }
+
+    /// dma-heap, udmabuf, heap: for images, which gain nothing from shared memory that a device
+    /// cannot import. `TENSOR_FORCE_MEM` counts as for the default.
+    #[must_use]
+    pub fn image() -> Self {
+        unless_forced(Self::from_steps([Step::DmaHeap, Step::Udmabuf, Step::Heap]))
+    }
+
+    /// Memory of this kind or none: nothing else is tried. `None` for a kind that this build cannot
+    /// allocate.
+    #[must_use]
+    pub fn only(kind: TensorMemory) -> Option<Self> {
+        match kind {
+            TensorMemory::Mem => Some(Self::from_steps([Step::Heap])),
+            TensorMemory::Shm => Some(Self::from_steps([Step::Memfd])),
+            TensorMemory::DmaBuf => Some(Self::dma_buf_only()),
+            TensorMemory::IoSurface
+            | TensorMemory::Pbo
+            | TensorMemory::Cuda
+            | TensorMemory::D3d11Texture => None,
+        }
+    }
+
+    /// Only heaps that give one run of physical pages, which devices without an IOMMU need.
+    #[must_use]
+    pub fn contiguous(mut self) -> Self {
+        self.contiguous = true;
+        self.steps = vec![Step::DmaHeap];
+        self
     }
 
     /// dma-heap, then udmabuf: dma-bufs or nothing.
@@ -118,7 +155,9 @@ impl AllocPolicy {
                 }
             };
             if let Some((kind, path)) = served {
-                return Ok(Allocation { memory: Memory::new(kind, access), path, attempts });
+                let contiguity = contiguity(step, path.as_deref());
+                let memory = Memory::with_contiguity(kind, access, contiguity);
+                return Ok(Allocation { memory, path, attempts });
             }
         }
         Err(AllocError { len, attempts })
@@ -132,14 +171,21 @@ impl AllocPolicy {
     ) -> Option<Served> {
         let step = Step::DmaHeap;
         let heaps = match dma_heap::list(&self.heap_directory) {
-            Ok(heaps) => ordered(heaps),
+            Ok(heaps) => ordered(heaps, access),
             Err(error) => {
                 let path = Some(self.heap_directory.clone());
                 attempts.push(Attempt { step: step.name(), path, error });
                 return None;
             }
         };
-        heaps.into_iter().find_map(|path| {
+        let mut wanted =
+            heaps.into_iter().filter(|path| !self.contiguous || is_contiguous(path)).peekable();
+        if self.contiguous && wanted.peek().is_none() {
+            let path = Some(self.heap_directory.join("linux,cma"));
+            let error = io::ErrorKind::NotFound.into();
+            attempts.push(Attempt { step: step.name(), path, error });
+        }
+        wanted.find_map(|path| {
             let heap = path.clone();
             try_step(step, Some(path), attempts, || {
                 dma_buf(dma_heap::allocate(&heap, non_zero(len)?)?, access)
@@ -173,24 +219,47 @@ fn non_zero(len: usize) -> io::Result<usize> {
     if len == 0 { Err(io::ErrorKind::InvalidInput.into()) } else { Ok(len) }
 }
 
+fn unless_forced(policy: AllocPolicy) -> AllocPolicy {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    let forced = env::var_os(FORCE_MEM).is_some_and(|value| value == "1");
+    if forced { AllocPolicy::from_steps([Step::Heap]) } else { policy }
+}
+
 /// Heaps in the order to try them: contiguous ones, under any of the names kernels give them, then
-/// `system`, then the rest. Uncached and protected heaps are left out: reading the first by the CPU
-/// is slow, the second cannot be read at all.
-fn ordered(heaps: Vec<PathBuf>) -> Vec<PathBuf> {
+/// `system`, then the rest.
+///
+/// Uncached ones come first where the CPU reads nothing, because a device then needs no cache
+/// maintenance, and are left out where it reads, because that is slow. Protected ones are always
+/// left out: the CPU cannot map them at all.
+fn ordered(heaps: Vec<PathBuf>, access: CpuAccess) -> Vec<PathBuf> {
     let mut ranked: Vec<_> =
-        heaps.into_iter().filter_map(|path| Some((rank(&path)?, path))).collect();
+        heaps.into_iter().filter_map(|path| Some((rank(&path, access)?, path))).collect();
     ranked.sort();
     ranked.into_iter().map(|(_, path)| path).collect()
 }
 
-fn rank(path: &Path) -> Option<u8> {
+fn rank(path: &Path, access: CpuAccess) -> Option<u8> {
     let name = path.file_name()?.to_str()?;
     let contains = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     match name {
-        _ if contains(&["uncached", "protected", "secure"]) => None,
-        _ if contains(&["cma", "reserved"]) => Some(0),
-        "system" => Some(1),
-        _ => Some(2),
+        _ if contains(&["protected", "secure"]) => None,
+        _ if contains(&["uncached"]) => (!access.reads()).then_some(0),
+        _ if is_contiguous(path) => Some(1),
+        "system" => Some(2),
+        _ => Some(3),
+    }
+}
+
+/// Whether a heap's name says that it gives one run of physical pages.
+fn is_contiguous(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    ["cma", "reserved"].iter().any(|part| name.contains(part))
+}
+
+fn contiguity(step: Step, path: Option<&Path>) -> Contiguity {
+    match step {
+        Step::DmaHeap if path.is_some_and(is_contiguous) => Contiguity::Contiguous,
+        Step::DmaHeap | Step::Udmabuf | Step::Memfd | Step::Heap => Contiguity::NonContiguous,
     }
 }
 
@@ -198,13 +267,59 @@ fn rank(path: &Path) -> Option<u8> {
 mod tests {
     use super::*;
 
+    // S-CPU-10
     #[test]
-    fn contiguous_heaps_come_first_and_uncached_ones_not_at_all() {
-        let names = ["linux,cma", "linux,cma-uncached", "system", "vendor", "reserved"];
-        let heaps = names.iter().map(|name| PathBuf::from("/dev/dma_heap").join(name)).collect();
-        let order: Vec<_> =
-            ordered(heaps).iter().map(|p| p.file_name().unwrap().to_owned()).collect();
-        assert_eq!(order, ["linux,cma", "reserved", "system", "vendor"]);
+    fn the_order_of_heaps_follows_what_the_cpu_reads() {
+        let names = ["linux,cma", "linux,cma-uncached", "system", "vendor", "reserved", "secure"];
+        let order = |access| -> Vec<String> {
+            let heaps = names.iter().map(|name| Path::new("/dev/dma_heap").join(name)).collect();
+            let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+            ordered(heaps, access).iter().map(name).collect()
+        };
+        let cached = ["linux,cma", "reserved", "system", "vendor"];
+        let uncached = ["linux,cma-uncached", "linux,cma", "reserved", "system", "vendor"];
+        assert_eq!(order(CpuAccess::Read), cached);
+        assert_eq!(order(CpuAccess::ReadWrite), cached);
+        assert_eq!(order(CpuAccess::Write), uncached);
+        assert_eq!(order(CpuAccess::None), uncached);
+    }
+
+    // S-PLAT-06
+    #[test]
+    fn contiguous_memory_without_a_contiguous_heap_fails_and_names_it() {
+        let directory = env::temp_dir().join(format!("no-cma-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(directory.join("system"), b"no heap").unwrap();
+        let policy = AllocPolicy::default().with_heap_directory(&directory).contiguous();
+        let text = policy.allocate(4096, CpuAccess::ReadWrite).unwrap_err().to_string();
+        assert!(text.contains("cma") && !text.contains("memfd"), "{text}");
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    // S-PLAT-07
+    #[test]
+    fn what_is_known_of_the_pages_is_recorded() {
+        let memfd = AllocPolicy::from_steps([Step::Memfd]);
+        let memory = memfd.allocate(4096, CpuAccess::Read).unwrap().memory;
+        assert_eq!(memory.contiguity(), Contiguity::NonContiguous);
+        let import = Memory::import(memory.fd().unwrap(), CpuAccess::Read).unwrap();
+        assert_eq!(import.contiguity(), Contiguity::Unknown);
+        assert_eq!(
+            contiguity(Step::DmaHeap, Some(Path::new("/dev/dma_heap/reserved"))),
+            Contiguity::Contiguous
+        );
+    }
+
+    // S-SEL-04
+    #[test]
+    fn a_kind_that_is_asked_for_is_given_or_refused() {
+        for kind in TensorMemory::all() {
+            let Some(policy) = AllocPolicy::only(kind) else { continue };
+            match policy.allocate(64, CpuAccess::ReadWrite) {
+                Ok(allocation) => assert_eq!(allocation.memory.kind(), kind),
+                Err(error) => assert_eq!(kind, TensorMemory::DmaBuf, "{error}"),
+            }
+        }
     }
 
     // G15, S-SEL-04
@@ -220,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_failed_heap_is_passed_over_and_remembered() {
-        let directory = std::env::temp_dir().join(format!("heaps-{}", std::process::id()));
+        let directory = env::temp_dir().join(format!("heaps-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
         std::fs::write(directory.join("system"), b"no heap").unwrap();
         let policy =

@@ -1,14 +1,92 @@
-//! A tensor's planes as bytes the CPU can reach.
+//! A tensor's bytes, reachable by the CPU until the guard is dropped.
 
 use arrayvec::ArrayVec;
 
-use crate::{format::MAX_PLANES, layout::ImageLayout, memory::MemoryMap};
+use super::{Layout, TensorDyn};
+use crate::{
+    access::CpuAccess,
+    format::MAX_PLANES,
+    layout::ImageLayout,
+    memory::{MapError, MemoryMap},
+};
+
+impl TensorDyn {
+    /// All memories for what `requested` says.
+    ///
+    /// A view is never mapped for writing alone: its rows share cache lines with bytes outside it,
+    /// which a write-only map may lose, so it is mapped for reading and writing.
+    ///
+    /// # Errors
+    /// [`MapError::AccessDenied`] when the declaration does not cover that, before anything is
+    /// touched; else as for [`Memory::map`](crate::Memory::map).
+    pub fn map(&self, requested: CpuAccess) -> Result<TensorMap<'_>, MapError> {
+        let requested = match requested {
+            CpuAccess::Write if self.is_view => CpuAccess::ReadWrite,
+            CpuAccess::None | CpuAccess::Read | CpuAccess::Write | CpuAccess::ReadWrite => {
+                requested
+            }
+        };
+        let declared = self.access;
+        if !declared.covers(requested) {
+            return Err(MapError::AccessDenied { declared, requested });
+        }
+        let maps = self.memories.iter().map(|memory| memory.map(requested));
+        Ok(TensorMap { tensor: self, maps: maps.collect::<Result<_, _>>()? })
+    }
+
+    /// All memories for reading.
+    ///
+    /// # Errors
+    /// As for [`map`](Self::map).
+    pub fn map_read(&self) -> Result<TensorMap<'_>, MapError> {
+        self.map(CpuAccess::Read)
+    }
+
+    /// All memories for writing all of what they hold: what is not written is undefined.
+    ///
+    /// # Errors
+    /// As for [`map`](Self::map).
+    pub fn map_write(&self) -> Result<TensorMap<'_>, MapError> {
+        self.map(CpuAccess::Write)
+    }
+
+    /// All memories for reading and writing.
+    ///
+    /// # Errors
+    /// As for [`map`](Self::map).
+    pub fn map_mut(&self) -> Result<TensorMap<'_>, MapError> {
+        self.map(CpuAccess::ReadWrite)
+    }
+
+    /// The direction in which a pass maps that overwrites everything: what was declared and
+    /// writing, for a view both.
+    #[must_use]
+    pub fn write_access(&self) -> CpuAccess {
+        if self.is_view { CpuAccess::ReadWrite } else { self.access.union(CpuAccess::Write) }
+    }
+
+    /// All memories for a pass that overwrites everything, in [`write_access`](Self::write_access).
+    ///
+    /// # Errors
+    /// As for [`map`](Self::map).
+    pub fn map_for_write(&self) -> Result<TensorMap<'_>, MapError> {
+        self.map(self.write_access())
+    }
+
+    /// All memories for a pass that writes only some of what they hold.
+    ///
+    /// # Errors
+    /// As for [`map`](Self::map).
+    pub fn map_for_partial_write(&self) -> Result<TensorMap<'_>, MapError> {
+        self.map(CpuAccess::ReadWrite)
+    }
+}
 
 /// Every memory of a tensor, mapped until this is dropped.
 #[derive(Debug)]
 #[must_use = "the bytes are reachable only while the guard lives"]
 pub struct TensorMap<'a> {
-    layout: &'a ImageLayout,
+    tensor: &'a TensorDyn,
     maps: ArrayVec<MemoryMap<'a>, MAX_PLANES>,
 }
 
@@ -20,31 +98,49 @@ pub struct MappedPlane<'a> {
     row_bytes: usize,
 }
 
-impl<'a> TensorMap<'a> {
-    pub(super) fn new(layout: &'a ImageLayout, maps: ArrayVec<MemoryMap<'a>, MAX_PLANES>) -> Self {
-        Self { layout, maps }
+impl TensorMap<'_> {
+    fn image(&self) -> Option<&ImageLayout> {
+        match &self.tensor.layout {
+            Layout::Image(image) => Some(image),
+            Layout::Batch(_) | Layout::Strided(_) => None,
+        }
     }
 
-    /// Plane `plane`, or `None` when the format has no such plane.
+    /// Plane `plane` of an image; `None` when the format has no such plane, or the tensor is no
+    /// single image.
     #[must_use]
     pub fn plane(&self, plane: usize) -> Option<MappedPlane<'_>> {
-        let place = self.layout.planes().get(plane)?;
-        let end = place.offset.checked_add(self.layout.plane_len(plane))?;
+        let image = self.image()?;
+        let place = image.planes().get(plane)?;
+        let end = place.offset.checked_add(image.plane_len(plane))?;
         let bytes = self.maps.get(place.memory)?.get(place.offset..end)?;
-        Some(MappedPlane { bytes, stride: place.stride, row_bytes: self.layout.row_bytes(plane) })
+        Some(MappedPlane { bytes, stride: place.stride, row_bytes: image.row_bytes(plane) })
     }
 
     /// Plane `plane` as one slice from its first sample to its last, padding between rows included,
-    /// for writing; `None` when there is no such plane or the map is for reading.
+    /// for writing; `None` also when the map is for reading.
     pub fn plane_mut(&mut self, plane: usize) -> Option<&mut [u8]> {
-        let place = *self.layout.planes().get(plane)?;
-        let end = place.offset.checked_add(self.layout.plane_len(plane))?;
+        let image = self.image()?;
+        let place = *image.planes().get(plane)?;
+        let end = place.offset.checked_add(image.plane_len(plane))?;
         self.maps.get_mut(place.memory)?.as_mut_slice()?.get_mut(place.offset..end)
     }
 
-    /// Every plane, in the format's order.
+    /// Every plane of an image, in the format's order.
     pub fn planes(&self) -> impl Iterator<Item = MappedPlane<'_>> {
-        (0..self.layout.planes().len()).filter_map(|plane| self.plane(plane))
+        let planes = self.image().map_or(0, |image| image.planes().len());
+        (0..planes).filter_map(|plane| self.plane(plane))
+    }
+
+    /// The whole of memory `memory`, whatever the layout.
+    #[must_use]
+    pub fn memory(&self, memory: usize) -> Option<&[u8]> {
+        self.maps.get(memory).map(|map| &**map)
+    }
+
+    /// The whole of memory `memory` for writing; `None` also when the map is for reading.
+    pub fn memory_mut(&mut self, memory: usize) -> Option<&mut [u8]> {
+        self.maps.get_mut(memory)?.as_mut_slice()
     }
 }
 

@@ -1,22 +1,33 @@
 //! Tensors: memories, a layout in them, and a description.
 
+mod copy;
+mod create;
+mod element;
 mod error;
 mod identity;
+mod layout;
 mod map;
+mod typed;
+mod view;
 
 use arrayvec::ArrayVec;
 
+pub use create::{ImageDesc, PlaneDescriptor};
+pub use element::Element;
 pub use error::TensorError;
 pub use identity::{BufferIdentity, WeakIdentity};
+pub use layout::Layout;
 pub use map::{MappedPlane, TensorMap};
+pub use typed::{Elements, Tensor};
 
 use crate::{
     access::CpuAccess,
     colorimetry::Colorimetry,
+    compression::Contiguity,
     dtype::DType,
     format::{MAX_PLANES, PixelFormat},
     layout::ImageLayout,
-    memory::{MapError, Memory},
+    memory::Memory,
     memory_kind::TensorMemory,
     quantization::Quantization,
     shape::{Shape, Strides},
@@ -39,30 +50,35 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct TensorDyn {
-    layout: ImageLayout,
+    layout: Layout,
     memories: ArrayVec<Memory, MAX_PLANES>,
+    dtype: DType,
     shape: Shape,
     strides: Strides,
     colorimetry: Colorimetry,
     quantization: Option<Quantization>,
     access: CpuAccess,
     identity: BufferIdentity,
+    is_view: bool,
 }
 
 impl TensorDyn {
-    /// An image over memories that exist already: one for each memory the layout names.
+    /// A tensor over memories that exist already: one for each memory the layout names.
     ///
     /// `access` narrows what the CPU may do; it never widens what a memory was declared with.
     ///
     /// # Errors
     /// [`TensorError::MemoryCount`] unless there is a memory for each index,
     /// [`TensorError::MixedKinds`] unless all are of one kind, [`TensorError::TooSmall`] when a
-    /// plane ends past the real length of its memory.
-    pub fn from_image(
-        layout: ImageLayout,
+    /// plane, or [`TensorError::Short`] when an element, ends past the real length of its memory,
+    /// [`TensorError::ElementBytes`] when the layout is of elements of another size.
+    pub fn from_memories(
+        layout: Layout,
+        dtype: DType,
         memories: impl IntoIterator<Item = Memory>,
         access: CpuAccess,
     ) -> Result<Self, TensorError> {
+        check_dtype(&layout, dtype)?;
         let mut own = ArrayVec::<Memory, MAX_PLANES>::new();
         let expected = layout.memories();
         for memory in memories {
@@ -72,15 +88,30 @@ impl TensorDyn {
         check_memories(&layout, &own)?;
         let access = own.iter().fold(access, |narrow, memory| narrow.intersection(memory.access()));
         Ok(Self {
-            shape: layout.shape(),
+            shape: layout.shape()?,
             strides: layout.strides()?,
             layout,
             memories: own,
+            dtype,
             colorimetry: Colorimetry::default(),
             quantization: None,
             access,
             identity: BufferIdentity::new(),
+            is_view: false,
         })
+    }
+
+    /// An image over memories that exist already; see [`from_memories`](Self::from_memories).
+    ///
+    /// # Errors
+    /// As for [`from_memories`](Self::from_memories).
+    pub fn from_image(
+        layout: ImageLayout,
+        memories: impl IntoIterator<Item = Memory>,
+        access: CpuAccess,
+    ) -> Result<Self, TensorError> {
+        let dtype = layout.format().dtype();
+        Self::from_memories(Layout::Image(layout), dtype, memories, access)
     }
 
     /// The same tensor, with its colours described.
@@ -91,10 +122,13 @@ impl TensorDyn {
     }
 
     /// The same tensor, with its integers standing for real numbers.
-    #[must_use]
-    pub fn with_quantization(mut self, quantization: Quantization) -> Self {
+    ///
+    /// # Errors
+    /// [`TensorError::Quantization`] when the pairs do not fit the tensor's shape and dtype.
+    pub fn with_quantization(mut self, quantization: Quantization) -> Result<Self, TensorError> {
+        quantization.validate(&self.shape, self.dtype)?;
         self.quantization = Some(quantization);
-        self
+        Ok(self)
     }
 
     /// Dimensions, outermost first: how a consumer indexes it.
@@ -112,31 +146,43 @@ impl TensorDyn {
     /// The type of one element.
     #[must_use]
     pub fn dtype(&self) -> DType {
-        self.layout.format().dtype()
+        self.dtype
     }
 
-    /// The pixel format.
+    /// Where the elements are.
     #[must_use]
-    pub fn format(&self) -> Option<PixelFormat> {
-        Some(self.layout.format())
-    }
-
-    /// Where the planes lie.
-    #[must_use]
-    pub fn image(&self) -> &ImageLayout {
+    pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Width in pixels.
+    /// Where the planes of an image are; of a batch, those of its first image.
     #[must_use]
-    pub fn width(&self) -> usize {
-        self.layout.width()
+    pub fn image_layout(&self) -> Option<&ImageLayout> {
+        self.layout.image()
     }
 
-    /// Height in pixels.
+    /// The pixel format, when it is an image or a batch of them.
     #[must_use]
-    pub fn height(&self) -> usize {
-        self.layout.height()
+    pub fn format(&self) -> Option<PixelFormat> {
+        self.image_layout().map(ImageLayout::format)
+    }
+
+    /// Width in pixels of one image.
+    #[must_use]
+    pub fn width(&self) -> Option<usize> {
+        self.image_layout().map(ImageLayout::width)
+    }
+
+    /// Height in pixels of one image.
+    #[must_use]
+    pub fn height(&self) -> Option<usize> {
+        self.image_layout().map(ImageLayout::height)
+    }
+
+    /// Whether the planes are in several memories.
+    #[must_use]
+    pub fn is_multiplane(&self) -> bool {
+        self.memories.len() > 1
     }
 
     /// The kind of memory the bytes are in.
@@ -149,6 +195,12 @@ impl TensorDyn {
     #[must_use]
     pub fn memories(&self) -> &[Memory] {
         &self.memories
+    }
+
+    /// Whether the physical pages of the memory are one run.
+    #[must_use]
+    pub fn contiguity(&self) -> Contiguity {
+        self.memories.first().map_or(Contiguity::Unknown, Memory::contiguity)
     }
 
     /// What is known of its colours.
@@ -169,39 +221,40 @@ impl TensorDyn {
         self.access
     }
 
-    /// Which tensor this is: a key for caches of what was made from it.
+    /// Which tensor this is: a key for caches of what was made from it. Views share it.
     #[must_use]
     pub fn identity(&self) -> &BufferIdentity {
         &self.identity
     }
 
-    /// All planes for reading, until the guard is dropped.
-    ///
-    /// # Errors
-    /// See [`Memory::map`].
-    pub fn map_read(&self) -> Result<TensorMap<'_>, MapError> {
-        self.map(CpuAccess::Read)
+    /// Whether this is a part of another tensor, whose rows share cache lines with bytes outside.
+    #[must_use]
+    pub fn is_view(&self) -> bool {
+        self.is_view
     }
 
-    /// All planes for reading and writing, until the guard is dropped.
-    ///
-    /// # Errors
-    /// See [`Memory::map`].
-    pub fn map_mut(&self) -> Result<TensorMap<'_>, MapError> {
-        self.map(CpuAccess::ReadWrite)
-    }
-
-    fn map(&self, requested: CpuAccess) -> Result<TensorMap<'_>, MapError> {
-        let declared = self.access;
-        if !declared.covers(requested) {
-            return Err(MapError::AccessDenied { declared, requested });
-        }
-        let maps = self.memories.iter().map(|memory| memory.map(requested));
-        Ok(TensorMap::new(&self.layout, maps.collect::<Result<_, _>>()?))
+    /// Whether both lie in the same memories.
+    #[must_use]
+    pub fn aliases(&self, other: &Self) -> bool {
+        let shared = |memory: &Memory| other.memories.iter().any(|theirs| theirs.is_same(memory));
+        self.memories.iter().any(shared)
     }
 }
 
-fn check_memories(layout: &ImageLayout, memories: &[Memory]) -> Result<(), TensorError> {
+fn check_dtype(layout: &Layout, dtype: DType) -> Result<(), TensorError> {
+    let (element_bytes, dtype_bytes) = match layout {
+        Layout::Strided(strided) => (strided.element_bytes(), dtype.size_bytes()),
+        Layout::Image(image) => (image.format().dtype().size_bytes(), dtype.size_bytes()),
+        Layout::Batch(batch) => (batch.image().format().dtype().size_bytes(), dtype.size_bytes()),
+    };
+    if element_bytes == dtype_bytes {
+        Ok(())
+    } else {
+        Err(TensorError::ElementBytes { dtype, element_bytes })
+    }
+}
+
+fn check_memories(layout: &Layout, memories: &[Memory]) -> Result<(), TensorError> {
     let (expected, given) = (layout.memories(), memories.len());
     if expected != given {
         return Err(TensorError::MemoryCount { expected, given });
@@ -213,7 +266,14 @@ fn check_memories(layout: &ImageLayout, memories: &[Memory]) -> Result<(), Tenso
         return Err(TensorError::MixedKinds { first, other });
     }
     for (index, memory) in memories.iter().enumerate() {
-        check_len(layout, index, memory.len())?;
+        let have = memory.len();
+        if let Layout::Image(image) = layout {
+            check_len(image, index, have)?;
+        }
+        let need = layout.required_len(index);
+        if need > have {
+            return Err(TensorError::Short { need, have });
+        }
     }
     Ok(())
 }

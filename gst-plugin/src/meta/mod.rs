@@ -25,14 +25,14 @@ use std::{fmt, sync::Arc};
 
 use gst::{glib, meta::MetaRef};
 use tensor_core::{
-    MAX_PLANES,
+    FileIdentity, MAX_PLANES,
     blob::{BlobError, BlobView},
 };
 use thiserror::Error;
 
 use crate::{
     frame_tensor::{FrameTensor, FrameTensorError},
-    handles::Handles,
+    handles::{self, Handles},
     memo::{self, FrameImport},
 };
 
@@ -62,6 +62,12 @@ pub enum TensorMetaError {
     /// The blob of the import is refused.
     #[error(transparent)]
     Blob(#[from] BlobError),
+    /// A memory of the buffer that is not the one the import was made from.
+    #[error("memory {handle} of the buffer is not the file that the tensor was imported from")]
+    OtherMemory {
+        /// Which memory of the buffer.
+        handle: i64,
+    },
     /// A plane of the blob that lies in no memory of the buffer.
     #[error("plane {plane} is in memory {handle}; the buffer has {memories} memories")]
     MemoryIndex {
@@ -97,8 +103,8 @@ impl TensorMeta {
     /// Says that `buffer` holds `frame`, in place of what was said before.
     ///
     /// # Errors
-    /// [`TensorMetaError`]: the blob names a memory the buffer does not have, or the meta is
-    /// registered by code that is too different.
+    /// [`TensorMetaError`]: the blob names a memory the buffer does not have, a memory is another
+    /// file than the one imported, or the meta is registered by code that is too different.
     pub fn add(
         buffer: &mut gst::BufferRef,
         frame: &Arc<FrameImport>,
@@ -112,6 +118,7 @@ impl TensorMeta {
             }
             handles.note(handle);
         }
+        check_files(buffer, frame, &handles)?;
         Self::put(buffer, &frame.attachment, Some(frame), &handles)
     }
 
@@ -169,6 +176,22 @@ impl TensorMeta {
     fn is_readable(&self) -> bool {
         self.0.blob_slice().is_some()
     }
+}
+
+/// Whether the buffer's memories are the files that `frame` was imported from.
+fn check_files(
+    buffer: &gst::BufferRef,
+    frame: &FrameImport,
+    handles: &Handles,
+) -> Result<(), TensorMetaError> {
+    let there = handles.as_slice().iter().zip(handles.memories(buffer));
+    for ((handle, memory), imported) in there.zip(frame.tensor.memories()) {
+        let now = memory.and_then(handles::fd).and_then(|fd| FileIdentity::of(fd).ok());
+        if now != imported.identity() {
+            return Err(TensorMetaError::OtherMemory { handle: *handle });
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Debug for TensorMeta {

@@ -8,12 +8,15 @@ use tensor_core::{
 };
 
 use super::*;
+use crate::allocator::{shm_allocator, wrap};
 
-fn import(handle: i64) -> Arc<FrameImport> {
-    let layout = ImageLayout::packed(PixelFormat::Rgb, 64, 36, StrideAlign::DMA).unwrap();
-    let shm = Memory::shm(layout.allocation_len(0)).unwrap();
+fn layout() -> ImageLayout {
+    ImageLayout::packed(PixelFormat::Rgb, 64, 36, StrideAlign::DMA).unwrap()
+}
+
+fn import(shm: &Memory, handle: i64) -> Arc<FrameImport> {
     let frame = Frame {
-        layout: &layout,
+        layout: &layout(),
         colorimetry: Colorimetry::default(),
         access: CpuAccess::Read,
         fds: &[shm.fd().unwrap()],
@@ -23,15 +26,20 @@ fn import(handle: i64) -> Arc<FrameImport> {
     Arc::new(FrameImport::new(&frame, attach).unwrap())
 }
 
-fn buffer() -> gst::Buffer {
+/// Shared memory, and a buffer over it.
+fn frame() -> (Memory, gst::Buffer) {
     gst::init().unwrap();
-    gst::Buffer::with_size(64 * 36 * 3).unwrap()
+    let shm = Memory::shm(layout().allocation_len(0)).unwrap();
+    let memory = wrap(&shm_allocator(), &shm, shm.len()).unwrap();
+    let mut buffer = gst::Buffer::new();
+    buffer.make_mut().append_memory(memory);
+    (shm, buffer)
 }
 
 #[test]
 fn a_meta_is_replaced_not_doubled_and_lets_go_of_the_old_import() {
-    let mut buffer = buffer();
-    let (first, second) = (import(0), import(0));
+    let (shm, mut buffer) = frame();
+    let (first, second) = (import(&shm, 0), import(&shm, 0));
     TensorMeta::add(buffer.make_mut(), &first).unwrap();
     assert_eq!(Arc::strong_count(&first), 2);
     TensorMeta::add(buffer.make_mut(), &second).unwrap();
@@ -48,8 +56,8 @@ fn a_meta_is_replaced_not_doubled_and_lets_go_of_the_old_import() {
 
 #[test]
 fn the_blob_is_handed_out_without_a_copy() {
-    let mut buffer = buffer();
-    let import = import(0);
+    let (shm, mut buffer) = frame();
+    let import = import(&shm, 0);
     TensorMeta::add(buffer.make_mut(), &import).unwrap();
     let bytes = buffer.tensor_meta().unwrap().blob_bytes();
     assert_eq!(bytes[..].as_ptr(), import.blob.as_ptr());
@@ -57,8 +65,8 @@ fn the_blob_is_handed_out_without_a_copy() {
 
 #[test]
 fn a_memory_the_buffer_does_not_have_is_refused() {
-    let mut buffer = buffer();
-    let error = TensorMeta::add(buffer.make_mut(), &import(1)).unwrap_err();
+    let (shm, mut buffer) = frame();
+    let error = TensorMeta::add(buffer.make_mut(), &import(&shm, 1)).unwrap_err();
     let refused = TensorMetaError::MemoryIndex { plane: 0, handle: 1, memories: 1 };
     assert_eq!(error.to_string(), refused.to_string());
     assert!(buffer.tensor_meta().is_none());
@@ -108,8 +116,8 @@ fn deserialized(buffer: &mut gst::BufferRef, data: &[u8], version: u8) -> bool {
 
 #[test]
 fn the_serialized_form_is_the_blob_and_comes_back_without_memories() {
-    let mut sent = buffer();
-    TensorMeta::add(sent.make_mut(), &import(0)).unwrap();
+    let (shm, mut sent) = frame();
+    TensorMeta::add(sent.make_mut(), &import(&shm, 0)).unwrap();
     let bytes = serialized(&sent);
     assert_eq!(bytes, sent.tensor_meta().unwrap().blob_bytes());
 
@@ -126,8 +134,8 @@ fn the_serialized_form_is_the_blob_and_comes_back_without_memories() {
 
 #[test]
 fn what_is_no_blob_is_not_deserialized() {
-    let mut sent = buffer();
-    TensorMeta::add(sent.make_mut(), &import(0)).unwrap();
+    let (shm, mut sent) = frame();
+    TensorMeta::add(sent.make_mut(), &import(&shm, 0)).unwrap();
     let bytes = serialized(&sent);
     let mut received = gst::Buffer::new();
     assert!(!deserialized(received.make_mut(), &bytes, 2));

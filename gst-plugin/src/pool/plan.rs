@@ -157,10 +157,10 @@ mod tests {
         let import = memo::find(buffer.peek_memory(0), |_| true).unwrap();
         let tensor = &import.tensor;
         assert_eq!(
-            (tensor.image().format(), tensor.memory()),
+            (tensor.image_layout().unwrap().format(), tensor.memory()),
             (PixelFormat::Rgb, TensorMemory::Shm)
         );
-        assert_eq!(tensor.image().planes()[0].stride, 1984);
+        assert_eq!(tensor.image_layout().unwrap().planes()[0].stride, 1984);
         assert_eq!(*import.attachment, *import.blob);
         assert_eq!(tensor.memories()[0].map(CpuAccess::Read).unwrap()[1983], 7);
 

@@ -92,7 +92,7 @@ impl Importer {
         let stream = self.stream.as_ref().ok_or(FrameError::NoCaps)?;
         let colorimetry = stream.colorimetry;
         let placed = match buffer.meta::<VideoMeta>() {
-            Some(meta) => place(buffer, &video_layout::layout_from_meta(&meta)?)?,
+            Some(meta) => place(buffer, &video_layout::layout_from_meta(&stream.layout, &meta)?)?,
             None => place(buffer, &stream.layout)?,
         };
         let (memory, hit) = match remembered(buffer, &placed, colorimetry) {

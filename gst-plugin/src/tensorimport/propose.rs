@@ -36,13 +36,23 @@ pub(super) fn complete(query: &mut query::Allocation, provider: impl FnOnce() ->
     let info = caps.and_then(|caps| video_layout::info_from_caps(&caps).ok());
     let has_pool = query.allocation_pools().any(|(pool, ..)| pool.is_some());
     let aligned = info.filter(|_| need_pool && !has_pool).and_then(|info| Aligned::of(&info));
-    if query.find_allocation_meta::<VideoMeta>().is_none() {
-        let structure = aligned.as_ref().map(Aligned::structure);
-        query.add_allocation_meta::<VideoMeta>(structure.as_deref());
-    }
+    name_video_meta(query, aligned.as_ref());
     if let Some(size) = aligned.and_then(|aligned| u32::try_from(aligned.size).ok()) {
         offer(query, size, provider());
     }
+}
+
+/// Names video meta, with the rows to ask for unless downstream asks for its own.
+fn name_video_meta(query: &mut query::Allocation, aligned: Option<&Aligned>) {
+    if let Some(named) = query.find_allocation_meta::<VideoMeta>() {
+        let place = usize::try_from(named).unwrap_or(usize::MAX);
+        let asks = query.allocation_metas().nth(place).is_some_and(|(_, asked)| asked.is_some());
+        if asks || aligned.is_none() {
+            return;
+        }
+        query.remove_nth_allocation_meta(named);
+    }
+    query.add_allocation_meta::<VideoMeta>(aligned.map(Aligned::structure).as_deref());
 }
 
 fn offer(query: &mut query::Allocation, size: u32, provider: Option<Provider>) {
@@ -148,6 +158,16 @@ mod tests {
         assert!(params.get::<u32>("padding-right").unwrap() > 0, "{params}");
         let pools: Vec<_> = query.allocation_pools().collect();
         assert_eq!(pools, [(None, 704 * 480 * 3 / 2, MIN_BUFFERS, 0)]);
+    }
+
+    #[test]
+    fn rows_are_asked_for_although_downstream_takes_any() {
+        let query = answer(true, |query| query.add_allocation_meta::<VideoMeta>(None));
+        assert!(video_meta(&query).is_some());
+        let own = gst::Structure::builder("video-meta").field("padding-top", 4_u32).build();
+        let asks = own.clone();
+        let query = answer(true, |query| query.add_allocation_meta::<VideoMeta>(Some(&asks)));
+        assert_eq!(video_meta(&query), Some(own));
     }
 
     #[test]

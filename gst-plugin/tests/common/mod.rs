@@ -80,8 +80,8 @@ pub(crate) fn fill_bytes(bytes: &mut [u8], layout: &ImageLayout, memory: usize, 
 /// Whether every sample of the tensor is that of frame `frame`.
 pub(crate) fn check_samples(tensor: &FrameTensor, frame: u8) {
     let map = tensor.map_read().unwrap();
-    for plane in 0..tensor.image().planes().len() {
-        let rows = tensor.image().rows(plane);
+    for plane in 0..tensor.image_layout().unwrap().planes().len() {
+        let rows = tensor.image_layout().unwrap().rows(plane);
         let mapped = map.plane(plane).unwrap();
         assert_eq!(mapped.rows().count(), rows);
         for (row, bytes) in mapped.rows().enumerate() {

@@ -113,7 +113,7 @@ fn each_guard_is_one_map_and_one_unmap_also_by_a_panic() {
     }));
     assert!(panicked.is_err());
     drop(memory);
-    let calls = ["map 64 write", "unmap", "map 64 read", "unmap", "map 64 read-write", "unmap"];
+    let calls = ["map 64 write", "unmap", "map 64 read", "unmap", "map 64 readwrite", "unmap"];
     assert_eq!(gl.log.lock().unwrap()[..6], calls);
     assert_eq!(gl.log.lock().unwrap()[6..], ["delete"]);
 }

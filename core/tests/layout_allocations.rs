@@ -1,0 +1,108 @@
+//! What is asked of a layout for every frame allocates nothing.
+
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails a test")]
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+    hint::black_box,
+};
+
+use tensor_core::{
+    DType, ImageLayout, PixelFormat, PlanePlacement, Region, Shape, StrideAlign, TensorMemory,
+    layout::{BatchLayout, Carrier, RowAlign, StridedLayout, c_byte_strides, default_align},
+};
+
+/// The system's allocator, counting the calls of each thread.
+struct Counting;
+
+thread_local! {
+    static CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on unchanged to the system's allocator, which upholds the contract.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        CALLS.set(CALLS.get().saturating_add(1));
+        // SAFETY: the caller vouches for `layout`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        // SAFETY: the caller vouches that `ptr` came from `alloc` with this `layout`.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations that `question` makes on this thread.
+fn allocations<T>(question: impl Fn() -> T) -> usize {
+    let before = CALLS.get();
+    drop(black_box(question()));
+    CALLS.get().saturating_sub(before)
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations(|| vec![1_u8]), 1);
+}
+
+#[test]
+fn questions_about_images_allocate_nothing() {
+    let region = Region::new(2, 2, 4, 4);
+    for format in PixelFormat::ALL.iter().copied() {
+        let layout = ImageLayout::packed(format, 64, 36, StrideAlign::DMA).unwrap();
+        let planes = layout.planes();
+        let batch = BatchLayout::stacked(layout.clone(), 4).unwrap();
+        let rows = RowAlign::new(16).unwrap();
+        let made = [
+            allocations(|| ImageLayout::packed(format, 1920, 1080, StrideAlign::DMA)),
+            allocations(|| ImageLayout::packed_with(format, 64, 36, StrideAlign::DMA, rows)),
+            allocations(|| ImageLayout::from_planes(format, 64, 36, planes)),
+            allocations(|| ImageLayout::with_row_stride(format, 64, 36, 1024)),
+            allocations(|| ImageLayout::reconfigured(format, 64, 36, 1024, 1 << 24)),
+            allocations(|| layout.clone()),
+        ];
+        assert_eq!(made, [0; 6], "{format}");
+        let asked = [
+            allocations(|| layout.view(region).and_then(|view| view.view(Region::whole(2, 2)))),
+            allocations(|| (layout.shape(), layout.strides(), layout.dense_strides())),
+            allocations(|| (layout.required_len(0), layout.allocation_len(0), layout.plane_len(0))),
+            allocations(|| layout.planes().iter().copied().map(|p: PlanePlacement| p.offset).max()),
+            allocations(|| (batch.batch(3), batch.shape(), batch.strides(), batch.required_len())),
+            allocations(|| format.plane_table(64, 36, 1024)),
+            allocations(|| (format.row_stride_for_dma(64), format.combined_plane_height(36))),
+            allocations(|| {
+                (format.allocation_shape(64, 36), format.image_height_from_combined(54))
+            }),
+            allocations(|| Carrier::of(format, DType::F16, 64, 36)),
+            allocations(|| default_align(TensorMemory::DmaBuf, format)),
+        ];
+        assert_eq!(asked, [0; 10], "{format}");
+    }
+}
+
+#[test]
+fn questions_about_tensors_of_the_highest_rank_allocate_nothing() {
+    let shape = Shape::new(&[2; 8]).unwrap();
+    let dense = StridedLayout::dense(&shape, 4).unwrap();
+    let asked = [
+        allocations(|| c_byte_strides(&shape, 4, 0, Some(4096))),
+        allocations(|| StridedLayout::dense(&shape, 4)),
+        allocations(|| (dense.bounds(), dense.is_dense(), dense.may_overlap_itself())),
+        allocations(|| dense.offset_of(&[1; 8])),
+        allocations(|| dense.flip(7).and_then(|flipped| flipped.transpose(0, 7))),
+        allocations(|| dense.narrow(3, 1..2).and_then(|part| part.select(3, 0))),
+        allocations(|| dense.flip(7).map(|flipped| flipped.rows().max())),
+    ];
+    assert_eq!(asked, [0; 7]);
+}
+
+#[test]
+fn refusals_of_regions_allocate_nothing() {
+    let nv12 = ImageLayout::packed(PixelFormat::Nv12, 64, 36, StrideAlign::DMA).unwrap();
+    assert_eq!(allocations(|| nv12.view(Region::whole(65, 36)).is_err()), 0);
+    assert_eq!(allocations(|| nv12.view(Region::new(1, 0, 2, 2)).is_err()), 0);
+}
