@@ -126,6 +126,24 @@ fn dma_buf(step: Step) -> Option<Memory> {
     }
 }
 
+// S-PLAT-06, S-PLAT-07
+#[test]
+fn the_contiguous_heap_gives_contiguous_memory() {
+    let policy = AllocPolicy::default().contiguous();
+    match policy.allocate(8192, CpuAccess::ReadWrite) {
+        Ok(allocation) => {
+            assert_eq!(allocation.memory.contiguity(), Contiguity::Contiguous);
+            assert_eq!(allocation.memory.kind(), TensorMemory::DmaBuf);
+        }
+        Err(error) => {
+            #[expect(clippy::disallowed_methods, reason = "the switch is for tests")]
+            let required = std::env::var("REQUIRE_BACKENDS").unwrap_or_default();
+            assert!(!required.contains("cma"), "required but missing: {error}");
+            println!("skipped: {error}");
+        }
+    }
+}
+
 fn import(fd: &impl AsFd) -> Result<Memory, ImportError> {
     Memory::import(fd.as_fd(), CpuAccess::Read)
 }
