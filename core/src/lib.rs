@@ -17,6 +17,7 @@ pub mod access;
 pub mod blob;
 pub mod colorimetry;
 pub mod compression;
+pub mod desc;
 pub mod dtype;
 pub mod format;
 pub mod import_cache;
@@ -35,6 +36,7 @@ pub use access::CpuAccess;
 pub use blob::{BlobError, BlobSpec, BlobView, PlaneRecord};
 pub use colorimetry::{ColorEncoding, ColorRange, ColorSpace, ColorTransfer, Colorimetry};
 pub use compression::{Compression, CompressionScheme, Contiguity};
+pub use desc::TensorDesc;
 pub use dtype::DType;
 pub use format::{
     BitPacking, Bitstream, ChromaLayout, ColorModel, DrmFormat, DrmFourcc, MAX_PLANES, Modifier,

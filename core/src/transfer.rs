@@ -5,19 +5,22 @@
 //! So these functions take the numbers to write and give back the numbers found; who holds the
 //! memories opens them.
 
+use std::os::fd::AsRawFd;
+
 use arrayvec::ArrayVec;
 use thiserror::Error;
 
 use crate::{
     blob::{BlobError, BlobSpec, BlobView, PlaneRecord, QUANT_NONE, QUANT_PER_TENSOR},
     colorimetry::Colorimetry,
+    desc::TensorDesc,
     dtype::DType,
-    format::{MAX_PLANES, PixelFormat, PixelLayout},
-    layout::{ImageLayout, LayoutError, PlanePlacement},
+    format::{MAX_PLANES, PixelFormat, PixelLayout, V4l2Fourcc},
+    layout::{ImageLayout, LayoutError, PlanePlacement, c_byte_strides},
     memory::Memory,
     memory_kind::TensorMemory,
     quantization::Quantization,
-    shape::{MAX_RANK, Shape},
+    shape::{MAX_RANK, Shape, Strides},
     tensor::{Layout, TensorDyn},
 };
 
@@ -68,6 +71,18 @@ pub enum TransferError {
         expected: DType,
         /// The type found.
         dtype: DType,
+    },
+    /// A descriptor has one handle.
+    #[error("the tensor lies in {memories} memories; a descriptor has one handle, send a blob")]
+    SeveralMemories {
+        /// Memories of the tensor.
+        memories: usize,
+    },
+    /// A kind of memory without an fd.
+    #[error("memory of kind {kind} has no fd to put into a descriptor")]
+    NoHandle {
+        /// The kind.
+        kind: TensorMemory,
     },
     /// The strides contradict the plane records.
     #[error("the blob's strides do not agree with the stride of its first plane, {stride} bytes")]
@@ -170,6 +185,53 @@ pub fn describe(tensor: &TensorDyn, handles: &[i64]) -> Result<Vec<u8>, Transfer
     .to_blob(handles)
 }
 
+/// A tensor's descriptor, borrowing its handle.
+///
+/// # Errors
+/// [`TransferError::SeveralMemories`], [`TransferError::NoHandle`] for memory without an fd, and
+/// [`TransferError::Layout`] for a format whose allocation has no single grid of rows.
+pub fn descriptor(tensor: &TensorDyn) -> Result<TensorDesc, TransferError> {
+    let [memory] = tensor.memories() else {
+        return Err(TransferError::SeveralMemories { memories: tensor.memories().len() });
+    };
+    let kind = memory.kind();
+    let fd = memory.fd().ok_or(TransferError::NoHandle { kind })?;
+    let (shape, strides) = allocation_of(tensor)?;
+    let mut desc = TensorDesc {
+        kind: kind.code(),
+        handle: fd.as_raw_fd().into(),
+        dtype: tensor.dtype().code(),
+        ndim: u32::try_from(shape.len()).unwrap_or(u32::MAX),
+        fourcc: tensor.format().and_then(PixelFormat::v4l2_fourcc).map_or(0, V4l2Fourcc::code),
+        format: tensor.format().map_or(0, PixelFormat::code),
+        colorimetry: tensor.colorimetry().pack(),
+        flags: TensorDesc::flags_of(tensor.access(), tensor.is_view()),
+        capacity: u64::try_from(memory.len()).unwrap_or(u64::MAX),
+        ..TensorDesc::empty()
+    };
+    for (slot, dim) in desc.shape.iter_mut().zip(shape.iter()) {
+        *slot = u64::try_from(*dim).unwrap_or(u64::MAX);
+    }
+    for (slot, step) in desc.strides.iter_mut().zip(strides.iter()) {
+        *slot = i64::try_from(*step).unwrap_or(i64::MAX);
+    }
+    Ok(desc)
+}
+
+/// Shape and strides of a tensor's allocation: a descriptor has no plane table, so chroma is rows.
+fn allocation_of(tensor: &TensorDyn) -> Result<(Shape, Strides), TransferError> {
+    let Layout::Image(image) = tensor.layout() else {
+        return Ok((tensor.shape().clone(), tensor.strides().clone()));
+    };
+    let (format, width, height) = (image.format(), image.width(), image.height());
+    let overflow = LayoutError::Overflow { format, width, height, plane: 0 };
+    let shape = format.allocation_shape(width, height).ok_or(overflow)?;
+    let row_axis = usize::from(format.layout() == PixelLayout::Planar);
+    let row_stride = image.planes().first().map(|place| place.stride);
+    let strides = c_byte_strides(&shape, format.dtype().size_bytes(), row_axis, row_stride)?;
+    Ok((shape, strides))
+}
+
 fn quant_axis(quantization: Option<&Quantization>) -> i32 {
     match quantization.map(|quantization| (quantization.scales(), quantization.axis())) {
         None => QUANT_NONE,
@@ -262,7 +324,9 @@ fn check_strides(layout: &ImageLayout, view: &BlobView<'_>) -> Result<(), Transf
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{access::CpuAccess, colorimetry::ColorRange, layout::StrideAlign};
+    use crate::{
+        access::CpuAccess, colorimetry::ColorRange, layout::StrideAlign, tensor::ImageDesc,
+    };
 
     fn two_memory_nv12() -> TensorDyn {
         let planes = [
@@ -333,6 +397,50 @@ mod tests {
         let blob = describe(&tensor, &[0]).unwrap();
         let record = BlobView::parse(&blob).unwrap().plane(0).unwrap();
         assert_eq!((record.size, record.used), (484, 484));
+    }
+
+    // S-GEO-13
+    #[test]
+    fn every_surface_gives_the_same_strides() {
+        let shm = |format, width, height, stride| {
+            let layout = ImageLayout::with_row_stride(format, width, height, stride).unwrap();
+            let memory = Memory::shm(layout.allocation_len(0)).unwrap();
+            TensorDyn::from_image(layout, [memory], CpuAccess::Read).unwrap()
+        };
+        let layouts = [
+            (shm(PixelFormat::Rgba, 321, 4, 1344), vec![1344, 4, 1]),
+            (shm(PixelFormat::Nv12, 640, 480, 704), vec![704, 1]),
+            (shm(PixelFormat::PlanarRgb, 321, 4, 384), vec![1536, 384, 1]),
+        ];
+        for (tensor, strides) in layouts {
+            let desc = descriptor(&tensor).unwrap();
+            let blob = describe(&tensor, &[0]).unwrap();
+            let of_blob: Vec<_> = BlobView::parse(&blob).unwrap().strides().unwrap().collect();
+            assert_eq!(desc.strides[..strides.len()], strides);
+            assert_eq!(of_blob, strides);
+            assert!(tensor.strides().iter().zip(&strides).all(|(a, b)| *a as i64 == *b));
+        }
+        let batch = ImageDesc::new(PixelFormat::Rgba, 321, 4).with_memory(TensorMemory::Shm);
+        let batch = TensorDyn::image_desc(&batch.with_row_stride(1344).with_batch(2)).unwrap();
+        assert_eq!(batch.strides()[..], [5376, 1344, 4, 1]);
+        assert_eq!(descriptor(&batch).unwrap().strides[..4], [5376, 1344, 4, 1]);
+    }
+
+    // D-04
+    #[test]
+    fn a_descriptor_has_one_handle_and_the_shape_of_the_allocation() {
+        let two = descriptor(&two_memory_nv12());
+        assert_eq!(two, Err(TransferError::SeveralMemories { memories: 2 }));
+        let layout = ImageLayout::packed(PixelFormat::Nv12, 640, 480, StrideAlign::NONE).unwrap();
+        let memories = [Memory::shm(460_800).unwrap(), Memory::heap(460_800).unwrap()];
+        let [shm, heap] = memories.map(|memory| {
+            descriptor(&TensorDyn::from_image(layout.clone(), [memory], CpuAccess::Read).unwrap())
+        });
+        let desc = shm.unwrap();
+        assert_eq!((desc.shape[..2].to_vec(), desc.ndim), (vec![720, 640], 2));
+        assert_eq!((desc.fourcc, desc.access()), (u32::from_le_bytes(*b"NV12"), CpuAccess::Read));
+        assert!(desc.capacity >= 460_800 && desc.handle >= 0);
+        assert_eq!(heap, Err(TransferError::NoHandle { kind: TensorMemory::Mem }));
     }
 
     #[test]

@@ -32,7 +32,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("format", &["format"]),
     ("layout", &["layout"]),
-    ("wire", &["blob"]),
+    ("wire", &["blob", "desc"]),
     ("sys", &["sys"]),
     ("memory", &["memory"]),
     ("tensor", &["tensor"]),
