@@ -1,4 +1,4 @@
-//! Three questions about layout, asked of tensor-core and of the published edgefirst-tensor.
+//! Questions about layout and memory, asked of tensor-core and of the published edgefirst-tensor.
 //!
 //! Without arguments prints a line a question: nanoseconds and instructions of both, and their
 //! ratio. Nothing is asserted. `tensor-bench QUESTION SIDE TIMES` asks one side only; that is how
@@ -59,5 +59,6 @@ fn compare(world: &World) {
     }
     println!("ratio: ours / theirs, so below 1 is less than the published crate takes");
     println!("their tables and strides are a Vec, ours are inline; their region is a whole tensor");
-    println!("over the same memory, ours the layout alone, since a view is nothing else");
+    println!("over the same memory, ours the layout alone; the line after it compares tensors");
+    println!("a copy is counted as a hundredth");
 }

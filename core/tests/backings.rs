@@ -1,0 +1,84 @@
+//! One table of operations, run on a tensor in every kind of memory.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::arithmetic_side_effects,
+    reason = "what goes wrong here fails a test"
+)]
+
+use std::sync::Arc;
+
+use tensor_core::{
+    CpuAccess, DType, Layout, Memory, PixelFormat, Region, Shape, TensorDyn, TensorMemory,
+    layout::StridedLayout,
+    memory::{AllocPolicy, Step},
+};
+
+const DIMS: [usize; 3] = [16, 16, 4];
+
+fn dense(memory: Memory, access: CpuAccess) -> TensorDyn {
+    let layout = StridedLayout::dense(&Shape::new(&DIMS).unwrap(), 1).unwrap();
+    TensorDyn::from_memories(Layout::Strided(layout), DType::U8, [memory], access).unwrap()
+}
+
+/// A tensor of every kind this machine gives, with the kind it must say it is.
+fn tensors() -> Vec<(TensorMemory, TensorDyn)> {
+    let steps = [
+        (TensorMemory::Mem, Step::Heap),
+        (TensorMemory::Shm, Step::Memfd),
+        (TensorMemory::DmaBuf, Step::DmaHeap),
+        (TensorMemory::DmaBuf, Step::Udmabuf),
+    ];
+    let allocate = |(kind, step)| {
+        let policy = AllocPolicy::from_steps([step]);
+        match policy.allocate(1024, CpuAccess::ReadWrite) {
+            Ok(allocation) => Some((kind, dense(allocation.memory, CpuAccess::ReadWrite))),
+            Err(error) => {
+                println!("skipped: {error}");
+                None
+            }
+        }
+    };
+    let mut tensors: Vec<_> = steps.into_iter().filter_map(allocate).collect();
+    let lent = Memory::foreign(TensorMemory::Mem, Arc::new(vec![7_u8; 1024]));
+    tensors.push((TensorMemory::Mem, dense(lent, CpuAccess::Read)));
+    tensors
+}
+
+// S-OV-01, S-OV-02, S-OV-03
+#[test]
+fn twelve_operations_are_the_same_on_every_kind() {
+    for (kind, tensor) in tensors() {
+        let is_lent = tensor.access() == CpuAccess::Read;
+        // 1 memory, 2 shape, 3 size
+        assert_eq!((tensor.memory(), &tensor.shape()[..]), (kind, &DIMS[..]));
+        assert_eq!(tensor.flat_len(), 1024);
+        // 4 map for writing
+        match tensor.map_write() {
+            Ok(mut map) => map.memory_mut(0).unwrap()[..1024].fill(7),
+            Err(error) => assert!(is_lent, "{kind}: {error}"),
+        }
+        // 5 map for reading
+        assert!(tensor.map_read().unwrap().memory(0).unwrap()[..1024].iter().all(|b| *b == 7));
+        // 6 the descriptor, or none; never a number that is none
+        assert_eq!(
+            tensor.memories()[0].fd().is_some(),
+            matches!(kind, TensorMemory::Shm | TensorMemory::DmaBuf),
+        );
+        // 7 a format, 8 a view of it
+        let image = tensor.with_format(PixelFormat::Rgba).unwrap();
+        let view = image.view(Region::new(4, 4, 8, 8)).unwrap();
+        let mut flat = vec![0; view.flat_len()];
+        view.copy_to_flat(&mut flat).unwrap();
+        assert_eq!(flat, vec![7; 8 * 8 * 4]);
+        // 9 one of the leading axis, 10 another shape
+        assert_eq!(tensor.batch(15).unwrap().shape()[..], [16, 4]);
+        assert!(tensor.batch(16).is_err());
+        assert_eq!(tensor.reshape(&Shape::new(&[1024]).unwrap()).unwrap().strides()[..], [1]);
+        // 11 identity, 12 aliasing
+        assert_eq!(view.identity().id(), tensor.identity().id());
+        assert!(view.aliases(&tensor));
+    }
+}
