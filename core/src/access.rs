@@ -1,5 +1,7 @@
 //! What the CPU may do with a tensor's bytes.
 
+#![forbid(unsafe_code)]
+
 use std::{fmt, str::FromStr};
 
 use crate::vocabulary::{UnknownWord, serde_by_name};

@@ -3,6 +3,8 @@
 //!
 //! Both are facts about an allocation, recorded and handed on; nothing here can ask a device.
 
+#![forbid(unsafe_code)]
+
 use crate::vocabulary::vocabulary;
 
 vocabulary! {

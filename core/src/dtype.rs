@@ -1,5 +1,7 @@
 //! Element types: what one number of a tensor is.
 
+#![forbid(unsafe_code)]
+
 use std::ops::RangeInclusive;
 
 use crate::vocabulary::vocabulary;

@@ -1,5 +1,7 @@
 //! Storage codes: what kind of memory holds a tensor's bytes.
 
+#![forbid(unsafe_code)]
+
 use crate::vocabulary::vocabulary;
 
 vocabulary! {

@@ -1,5 +1,7 @@
 //! Shapes, byte strides and pixel rectangles, held without allocation.
 
+#![forbid(unsafe_code)]
+
 use std::{fmt, ops::Deref};
 
 use arrayvec::ArrayVec;

@@ -1,5 +1,7 @@
 //! One declaration for every closed list of words: an enum with its wire codes and wire names.
 
+#![forbid(unsafe_code)]
+
 use thiserror::Error;
 
 /// A name that is none of a vocabulary's words.

@@ -28,6 +28,8 @@
 //! primaries of sRGB are those of BT.709; they are read as `srgb` when the curve is sRGB's. V4L2's
 //! numbers are in [`Colorimetry::from_v4l2`].
 
+#![forbid(unsafe_code)]
+
 mod gstreamer;
 mod matrix;
 mod pack;

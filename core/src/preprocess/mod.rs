@@ -15,6 +15,8 @@
 //! # Ok::<(), tensor_core::preprocess::ContentRegionError>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod geometry;
 mod normalization;
 #[cfg(feature = "serde")]

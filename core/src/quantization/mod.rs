@@ -4,6 +4,8 @@
 //! index of an axis, and symmetric quantization has no zero points. What a value alone can get
 //! wrong its constructor refuses; what needs a tensor, [`Quantization::validate`] refuses.
 
+#![forbid(unsafe_code)]
+
 mod affine;
 mod error;
 #[cfg(feature = "serde")]
