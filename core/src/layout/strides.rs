@@ -46,7 +46,7 @@ mod tests {
         c_byte_strides(&Shape::new(dims).unwrap(), element, axis, row).unwrap().to_vec()
     }
 
-    // S-GEO-08 to S-GEO-11
+    // S-GEO-08, S-GEO-09, S-GEO-10, S-GEO-11
     #[test]
     fn a_row_stride_lands_on_the_row_axis_and_above() {
         assert_eq!(strides(&[4, 321, 4], 1, 0, Some(1344)), [1344, 4, 1]);

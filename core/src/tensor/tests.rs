@@ -313,6 +313,55 @@ fn planes_in_descriptors_of_their_own_make_an_image() {
     assert!(frame.configure_image(PixelFormat::Grey, 8, 8).is_err());
 }
 
+// S-MP-02, S-MP-03, D-40, D-41
+#[test]
+fn every_plane_of_every_format_is_made_and_copied() {
+    for (format, height) in [
+        (PixelFormat::Nv12, 37),
+        (PixelFormat::Nv16, 37),
+        (PixelFormat::Nv24, 37),
+        (PixelFormat::I420, 37),
+    ] {
+        let packed = ImageLayout::packed(format, 33, height, StrideAlign::DMA).unwrap();
+        let planes: Vec<_> = (0..packed.planes().len())
+            .map(|plane| {
+                let stride = packed.planes()[plane].stride;
+                let memory = shm(stride * packed.rows(plane));
+                PlaneDescriptor::new(memory.fd().unwrap(), 0, stride).unwrap()
+            })
+            .collect();
+        let access = CpuAccess::ReadWrite;
+        let frame = TensorDyn::from_planes(format, 33, height, &planes, access).unwrap();
+        assert_eq!(frame.memories().len(), planes.len(), "{format}");
+        let flat: Vec<u8> = (0..frame.flat_len()).map(|n| (n % 251) as u8).collect();
+        frame.copy_from_flat(&flat).unwrap();
+        let mut back = vec![0; flat.len()];
+        frame.copy_to_flat(&mut back).unwrap();
+        assert!(back == flat, "{format}");
+        let rows = frame
+            .map_read()
+            .unwrap()
+            .planes()
+            .flat_map(|plane| plane.rows())
+            .map(<[u8]>::len)
+            .sum::<usize>();
+        assert_eq!(rows, flat.len(), "{format}: chroma is mapped too");
+        // Another format over several memories would leave chroma behind: it is refused.
+        assert!(frame.with_format(PixelFormat::Grey).is_err(), "{format}");
+        assert!(frame.configure_image(PixelFormat::Grey, 8, 8).is_err(), "{format}");
+    }
+}
+
+/// The step of the channel axis is one number, which planes in memories of their own do not have.
+#[test]
+fn full_planes_in_memories_of_their_own_are_refused_by_name() {
+    let plane = |_| PlaneDescriptor::new(shm(64 * 8).fd().unwrap(), 0, 64).unwrap();
+    let planes: Vec<_> = (0..3).map(plane).collect();
+    let format = PixelFormat::PlanarRgb;
+    let refused = TensorDyn::from_planes(format, 64, 8, &planes, CpuAccess::Read).unwrap_err();
+    assert!(refused.to_string().contains("rgb8_planar"), "{refused}");
+}
+
 const fn assert_send_sync<T: Send + Sync>() {}
 const _: () = assert_send_sync::<TensorDyn>();
 const _: () = assert_send_sync::<TensorMap<'_>>();
