@@ -33,7 +33,7 @@ pub mod transfer;
 pub mod vocabulary;
 
 pub use access::CpuAccess;
-pub use blob::{BlobError, BlobSpec, BlobView, PlaneRecord};
+pub use blob::{BlobError, BlobSpec, BlobView, Extension, PlaneRecord};
 pub use colorimetry::{ColorEncoding, ColorRange, ColorSpace, ColorTransfer, Colorimetry};
 pub use compression::{Compression, CompressionScheme, Contiguity};
 pub use desc::TensorDesc;

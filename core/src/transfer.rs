@@ -11,7 +11,7 @@ use arrayvec::ArrayVec;
 use thiserror::Error;
 
 use crate::{
-    blob::{BlobError, BlobSpec, BlobView, PlaneRecord, QUANT_NONE, QUANT_PER_TENSOR},
+    blob::{BlobError, BlobSpec, BlobView, Extension, PlaneRecord, QUANT_NONE, QUANT_PER_TENSOR},
     colorimetry::Colorimetry,
     desc::TensorDesc,
     dtype::DType,
@@ -132,6 +132,7 @@ impl ImageDescription<'_> {
             format: Some(self.layout.format()),
             colorimetry: self.colorimetry,
             planes: &self.records(handles)?,
+            extension: Extension::default(),
         };
         Ok(spec.to_bytes()?)
     }
@@ -469,6 +470,7 @@ mod tests {
             format: Some(PixelFormat::Nv12),
             colorimetry: Colorimetry::default(),
             planes: &planes,
+            extension: Extension::default(),
         };
         let read = |spec: BlobSpec<'_>| {
             let blob = spec.to_bytes().unwrap();

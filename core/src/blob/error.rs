@@ -138,6 +138,22 @@ pub enum BlobError {
         /// The name, or its first 32 characters.
         name: String,
     },
+    /// The region after the plane records ends past the blob, or before its own fields.
+    #[error("extension len is {len} bytes; it must be 24 to {left}")]
+    ExtensionBounds {
+        /// Bytes it says it has.
+        len: u64,
+        /// Bytes after the plane records.
+        left: usize,
+    },
+    /// A code in the region after the plane records that this build does not know.
+    #[error("{field} {code} is not known")]
+    ExtensionCode {
+        /// `contiguity` or `compression`.
+        field: &'static str,
+        /// The code.
+        code: u32,
+    },
     /// More planes than their bytes can hold.
     #[error("plane_count {plane_count} does not fit planes_bytes {planes_bytes}")]
     PlaneCount {

@@ -30,9 +30,8 @@
 //! # Tail, in this order
 //!
 //! `shape` u64 each, `strides` i64 bytes each, `scales` f32, `zero_points` i32, five strings, the
-//! plane records. Where a region starts follows from the header alone. The plane records start at
-//! a multiple of 8. Bytes between their end and `size` are ignored: a later version may append a
-//! region there.
+//! plane records, and [what the published format has no field for](#extension). Where a region
+//! starts follows from the header alone. The plane records start at a multiple of 8.
 //!
 //! The strings are `u32 length` and that many bytes of UTF-8: format, `color_space`,
 //! `color_transfer`, `color_encoding`, `color_range`. An empty string says nothing. Zeros follow
@@ -54,6 +53,23 @@
 //! Then the handle bytes, the data, and zeros until the next multiple of 8. All planes are inline
 //! or none is. The records fill `planes_bytes` exactly.
 //!
+//! # Extension
+//!
+//! After the plane records, where the published reader looks at nothing. It is written only when it
+//! says something. Bytes there that do not start with the magic are not judged, nor are those after
+//! `len`: a later version may append fields.
+//!
+//! | offset | type | field | rule |
+//! |---|---|---|---|
+//! | 0 | u32 | `magic` | `GTX1` in ASCII |
+//! | 4 | u32 | `len` | bytes of the region with its padding, these 24 included |
+//! | 8 | u32 | `flags` | bit 0 the CPU may read, 1 it may write, 2 the tensor is a view; others are not judged |
+//! | 12 | u32 | `contiguity` | a [`Contiguity`](crate::Contiguity) code |
+//! | 16 | u32 | `compression` | a [`CompressionScheme`](crate::CompressionScheme) code, 0 plain rows |
+//! | 20 | u32 | `name_len` | bytes of the tensor's name, 0 for none |
+//!
+//! Then the name in UTF-8, and zeros until the next multiple of 8.
+//!
 //! # Refusals
 //!
 //! Each is a variant of [`BlobError`]; nothing is repaired. `required_mask` is judged before any
@@ -65,6 +81,7 @@
 
 mod cursor;
 mod error;
+mod extension;
 mod header;
 mod plane;
 mod planes;
@@ -78,6 +95,7 @@ mod view;
 mod tests;
 
 pub use error::BlobError;
+pub use extension::{EXTENSION_MAGIC, Extension};
 pub use plane::{INLINE, PlaneRecord};
 pub use planes::Planes;
 pub use quant::{QUANT_NONE, QUANT_PER_TENSOR};

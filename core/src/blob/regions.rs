@@ -13,6 +13,8 @@ pub(super) struct Regions<'a> {
     pub(super) zero_points: &'a [[u8; 4]],
     pub(super) strings: &'a [u8],
     pub(super) planes: &'a [u8],
+    /// What follows the plane records.
+    pub(super) rest: &'a [u8],
     pub(super) plane_count: usize,
 }
 
@@ -37,7 +39,8 @@ impl<'a> Regions<'a> {
         }
         let planes = tape.region("planes_bytes", header.planes_bytes, 1)?;
         let plane_count = check_plane_count(header.plane_count, planes.len())?;
-        Ok(Self { blob, shape, strides, scales, zero_points, strings, planes, plane_count })
+        let rest = blob.get(tape.at..).unwrap_or_default();
+        Ok(Self { blob, shape, strides, scales, zero_points, strings, planes, rest, plane_count })
     }
 
     pub(super) fn shape(&self) -> impl ExactSizeIterator<Item = u64> + use<'a> {

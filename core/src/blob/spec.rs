@@ -4,6 +4,7 @@ use super::{
     HEADER_LEN,
     cursor::wide,
     error::BlobError,
+    extension::Extension,
     header::{Header, NO_FENCE},
     plane::{PlaneRecord, field_u32},
     quant,
@@ -43,6 +44,8 @@ pub struct BlobSpec<'a> {
     pub colorimetry: Colorimetry,
     /// The planes, in order: all inline or none.
     pub planes: &'a [PlaneRecord<'a>],
+    /// What the published format has no field for.
+    pub extension: Extension<'a>,
 }
 
 impl BlobSpec<'_> {
@@ -72,7 +75,8 @@ impl BlobSpec<'_> {
         append(out, self.quant_scales, f32::to_le_bytes);
         append(out, self.quant_zero_points, i32::to_le_bytes);
         self.strings().write(out);
-        self.planes.iter().try_for_each(|plane| plane.write(out))
+        self.planes.iter().try_for_each(|plane| plane.write(out))?;
+        self.extension.write(out)
     }
 
     /// Bytes of the blob.
@@ -90,7 +94,12 @@ impl BlobSpec<'_> {
         let strings_len = self.strings().encoded_len(strings_start).ok_or(BlobError::TooLong)?;
         let planes_len = self.planes_len()?;
         Ok(Header {
-            size: wide(sum([strings_start, strings_len, planes_len])?),
+            size: wide(sum([
+                strings_start,
+                strings_len,
+                planes_len,
+                self.extension.encoded_len()?,
+            ])?),
             required_mask: 0,
             planes_bytes: wide(planes_len),
             storage_kind: self.storage_kind.code(),

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{
     error::BlobError,
+    extension::Extension,
     header::Header,
     plane::PlaneRecord,
     planes::{self, Planes, Starts},
@@ -23,7 +24,7 @@ use crate::{
 ///
 /// ```
 /// use tensor_core::{Colorimetry, DType, PixelFormat, TensorMemory};
-/// use tensor_core::blob::{BlobSpec, BlobView, PlaneRecord, QUANT_NONE};
+/// use tensor_core::blob::{BlobSpec, BlobView, Extension, PlaneRecord, QUANT_NONE};
 ///
 /// let pixels = [7; 12];
 /// let bytes = BlobSpec {
@@ -39,6 +40,7 @@ use crate::{
 ///     format: Some(PixelFormat::Rgb),
 ///     colorimetry: Colorimetry::default(),
 ///     planes: &[PlaneRecord::inline(&pixels, 6)],
+///     extension: Extension::default(),
 /// }
 /// .to_bytes()?;
 ///
@@ -60,6 +62,7 @@ pub struct BlobView<'a> {
     format: Option<PixelFormat>,
     colorimetry: Colorimetry,
     plane_starts: Starts<'a>,
+    extension: Extension<'a>,
 }
 
 impl<'a> BlobView<'a> {
@@ -80,6 +83,7 @@ impl<'a> BlobView<'a> {
         let strings = Strings::parse(regions.strings)?;
         let (format, colorimetry) = strings.meaning()?;
         let plane_starts = planes::check(regions.planes, regions.plane_count)?;
+        let extension = Extension::parse(regions.rest)?;
         let Header { pid, quant_axis, .. } = header;
         Ok(Self {
             storage_kind,
@@ -92,6 +96,7 @@ impl<'a> BlobView<'a> {
             format,
             colorimetry,
             plane_starts,
+            extension,
         })
     }
 
@@ -205,6 +210,12 @@ impl<'a> BlobView<'a> {
         self.colorimetry
     }
 
+    /// What the published format has no field for; the default where the blob says nothing.
+    #[must_use]
+    pub const fn extension(&self) -> Extension<'a> {
+        self.extension
+    }
+
     /// The planes, in order.
     #[must_use]
     pub const fn planes(&self) -> Planes<'a> {
@@ -241,6 +252,7 @@ impl fmt::Debug for BlobView<'_> {
             .field("colorimetry", &self.colorimetry)
             .field("quant_axis", &self.quant_axis)
             .field("planes", &self.regions.plane_count)
+            .field("extension", &self.extension)
             .finish_non_exhaustive()
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of the blob, by what they try: exact bytes, each refusal, hostile bytes, round trips.
 
+mod extension;
 mod golden;
 mod hostile;
 mod plane_refusals;
@@ -29,6 +30,7 @@ fn plain<'a>(shape: &'a [u64], planes: &'a [PlaneRecord<'a>]) -> BlobSpec<'a> {
         format: None,
         colorimetry: Colorimetry::default(),
         planes,
+        extension: Extension::default(),
     }
 }
 

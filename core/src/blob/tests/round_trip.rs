@@ -84,6 +84,7 @@ impl Parts {
             format: self.format,
             colorimetry: self.colorimetry,
             planes,
+            extension: Extension::default(),
         }
     }
 }
