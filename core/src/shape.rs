@@ -4,7 +4,7 @@
 
 use std::{fmt, ops::Deref};
 
-use arrayvec::ArrayVec;
+use crate::inline_array::InlineArray;
 
 /// The highest rank a tensor can have.
 pub const MAX_RANK: usize = 8;
@@ -17,19 +17,51 @@ pub const MAX_RANK: usize = 8;
 /// assert_eq!(shape.elements(), Some(921_600));
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub struct Shape(ArrayVec<usize, MAX_RANK>);
+pub struct Shape(InlineArray<usize, MAX_RANK>);
+
+/// The step of each axis in bytes, outermost first; negative steps walk backwards.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Strides(InlineArray<isize, MAX_RANK>);
 
 impl Shape {
     /// A shape of these dimensions; `None` when there are more than [`MAX_RANK`].
     #[must_use]
     pub fn new(dims: &[usize]) -> Option<Self> {
-        ArrayVec::try_from(dims).ok().map(Self)
+        InlineArray::new(dims).map(Self)
     }
 
     /// The number of elements; `None` when it does not fit a `usize`.
     #[must_use]
     pub fn elements(&self) -> Option<usize> {
-        self.0.iter().try_fold(1_usize, |product, dim| product.checked_mul(*dim))
+        self.iter().try_fold(1_usize, |product, dim| product.checked_mul(*dim))
+    }
+
+    /// With another dimension for `axis`; `None` when there is no such axis.
+    pub(crate) fn with(&self, axis: usize, dim: usize) -> Option<Self> {
+        self.0.with(axis, dim).map(Self)
+    }
+
+    /// Without `axis`; `None` when there is no such axis.
+    pub(crate) fn without(&self, axis: usize) -> Option<Self> {
+        self.0.without(axis).map(Self)
+    }
+}
+
+impl Strides {
+    /// Strides of these byte steps; `None` when there are more than [`MAX_RANK`].
+    #[must_use]
+    pub fn new(steps: &[isize]) -> Option<Self> {
+        InlineArray::new(steps).map(Self)
+    }
+
+    /// With another step for `axis`; `None` when there is no such axis.
+    pub(crate) fn with(&self, axis: usize, step: isize) -> Option<Self> {
+        self.0.with(axis, step).map(Self)
+    }
+
+    /// Without `axis`; `None` when there is no such axis.
+    pub(crate) fn without(&self, axis: usize) -> Option<Self> {
+        self.0.without(axis).map(Self)
     }
 }
 
@@ -41,24 +73,6 @@ impl Deref for Shape {
     }
 }
 
-impl fmt::Debug for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// The step of each axis in bytes, outermost first; negative steps walk backwards.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub struct Strides(ArrayVec<isize, MAX_RANK>);
-
-impl Strides {
-    /// Strides of these byte steps; `None` when there are more than [`MAX_RANK`].
-    #[must_use]
-    pub fn new(steps: &[isize]) -> Option<Self> {
-        ArrayVec::try_from(steps).ok().map(Self)
-    }
-}
-
 impl Deref for Strides {
     type Target = [isize];
 
@@ -67,9 +81,15 @@ impl Deref for Strides {
     }
 }
 
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
 impl fmt::Debug for Strides {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        (**self).fmt(f)
     }
 }
 

@@ -1,6 +1,9 @@
 //! New tensors, and tensors over descriptors.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::Arc,
+};
 
 use arrayvec::ArrayVec;
 
@@ -173,7 +176,7 @@ impl TensorDyn {
     /// let shape = Shape::new(&[1, 1000]).unwrap();
     /// let scores =
     ///     TensorDyn::new(&shape, DType::F32, &AllocPolicy::default(), CpuAccess::ReadWrite)?;
-    /// assert_eq!(scores.strides()[..], [4000, 4]);
+    /// assert_eq!(scores.strides()?[..], [4000, 4]);
     /// # Ok::<(), tensor_core::TensorError>(())
     /// ```
     pub fn new(
@@ -290,7 +293,7 @@ impl TensorDyn {
         width: usize,
         height: usize,
     ) -> Result<Self, TensorError> {
-        let [memory] = self.memories.as_slice() else {
+        let [memory] = self.memories() else {
             let what = "in several memories; import its planes anew";
             return Err(TensorError::NotA { shape: self.shape.clone(), what });
         };
@@ -302,9 +305,9 @@ impl TensorDyn {
         } else {
             ImageLayout::reconfigured(format, width, height, earlier, memory.len())?
         };
-        let identity = self.identity.clone();
-        let anew = Self::from_image(layout, [memory.clone()], self.access)?;
-        Ok(Self { identity, ..anew })
+        let mut anew = Self::from_image(layout, [memory.clone()], self.access())?;
+        Arc::make_mut(&mut anew.storage).identity = self.identity().clone();
+        Ok(anew)
     }
 }
 

@@ -197,11 +197,8 @@ impl StridedLayout {
         if start >= end || end > dim {
             return Err(StridedError::Range { axis, start, end, dim });
         }
-        let offset = self.stepped(step, start)?;
-        self.with_axes(
-            offset,
-            |at, old| if at == axis { (end.saturating_sub(start), old.1) } else { old },
-        )
+        let shape = self.shape.with(axis, end.saturating_sub(start));
+        self.part(self.stepped(step, start)?, shape, Some(self.strides.clone()))
     }
 
     /// The elements at one range of each axis.
@@ -226,10 +223,13 @@ impl StridedLayout {
     /// # Errors
     /// As for [`narrow`](Self::narrow).
     pub fn select(&self, axis: usize, index: usize) -> Result<Self, StridedError> {
-        let one = self.narrow(axis, index..index.saturating_add(1))?;
-        let kept = |(at, axis_of): (usize, (usize, isize))| (at != axis).then_some(axis_of);
-        let axes = one.axes().enumerate().filter_map(kept).collect();
-        one.rebuilt(one.offset, &axes)
+        let (dim, step) = self.axis(axis)?;
+        if index >= dim {
+            let (start, end) = (index, index.saturating_add(1));
+            return Err(StridedError::Range { axis, start, end, dim });
+        }
+        let offset = self.stepped(step, index)?;
+        self.part(offset, self.shape.without(axis), self.strides.without(axis))
     }
 
     /// The same elements with two axes exchanged.
@@ -238,11 +238,9 @@ impl StridedLayout {
     /// [`StridedError::Axis`] when there is no such axis.
     pub fn transpose(&self, first: usize, second: usize) -> Result<Self, StridedError> {
         let (a, b) = (self.axis(first)?, self.axis(second)?);
-        self.with_axes(self.offset, |at, old| match at {
-            _ if at == first => b,
-            _ if at == second => a,
-            _ => old,
-        })
+        let shape = self.shape.with(first, b.0).and_then(|shape| shape.with(second, a.0));
+        let strides = self.strides.with(first, b.1).and_then(|strides| strides.with(second, a.1));
+        self.part(self.offset, shape, strides)
     }
 
     /// The same elements with `axis` counted from its other end.
@@ -256,7 +254,7 @@ impl StridedLayout {
         }
         let offset = self.stepped(step, dim.saturating_sub(1))?;
         let back = step.checked_neg().ok_or_else(|| self.overflow())?;
-        self.with_axes(offset, |at, old| if at == axis { (dim, back) } else { old })
+        self.part(offset, Some(self.shape.clone()), self.strides.with(axis, back))
     }
 
     fn axes(&self) -> impl Iterator<Item = (usize, isize)> + Clone {
@@ -267,35 +265,25 @@ impl StridedLayout {
         self.axes().nth(axis).ok_or(StridedError::Axis { axis, rank: self.shape.len() })
     }
 
-    /// The offset `count` steps along.
+    /// The offset `count` steps along; also without elements it is one that an address can have.
     fn stepped(&self, step: isize, count: usize) -> Result<usize, StridedError> {
         if count == 0 {
             return Ok(self.offset);
         }
         let steps = isize::try_from(count).ok().and_then(|count| step.checked_mul(count));
-        steps.and_then(|bytes| self.offset.checked_add_signed(bytes)).ok_or_else(|| self.overflow())
+        let offset = steps.and_then(|bytes| self.offset.checked_add_signed(bytes));
+        offset.filter(|at| isize::try_from(*at).is_ok()).ok_or_else(|| self.overflow())
     }
 
-    fn with_axes(
+    /// Some or all of the elements in another order: sound, since all of them were.
+    fn part(
         &self,
         offset: usize,
-        axis: impl Fn(usize, (usize, isize)) -> (usize, isize),
+        shape: Option<Shape>,
+        strides: Option<Strides>,
     ) -> Result<Self, StridedError> {
-        let axes = self.axes().enumerate().map(|(at, old)| axis(at, old)).collect();
-        self.rebuilt(offset, &axes)
-    }
-
-    fn rebuilt(
-        &self,
-        offset: usize,
-        axes: &ArrayVec<(usize, isize), MAX_RANK>,
-    ) -> Result<Self, StridedError> {
-        let dims: ArrayVec<usize, MAX_RANK> = axes.iter().map(|(dim, _)| *dim).collect();
-        let steps: ArrayVec<isize, MAX_RANK> = axes.iter().map(|(_, step)| *step).collect();
-        let (Some(shape), Some(strides)) = (Shape::new(&dims), Strides::new(&steps)) else {
-            return Err(self.overflow());
-        };
-        Self::new(shape, strides, offset, self.element_bytes)
+        let (Some(shape), Some(strides)) = (shape, strides) else { return Err(self.overflow()) };
+        Ok(Self { shape, strides, offset, element_bytes: self.element_bytes })
     }
 
     fn overflow(&self) -> StridedError {
