@@ -20,23 +20,25 @@ impl<T: Copy + Default, const N: usize> InlineArray<T, N> {
         Some(array)
     }
 
-    /// With another value at `index`; `None` when there is none.
-    pub(crate) fn with(&self, index: usize, value: T) -> Option<Self> {
-        let mut array = Self { ..*self };
-        *array.get_mut(index)? = value;
-        Some(array)
+    /// These values, of which there are not more than `N`.
+    pub(crate) fn of<const M: usize>(values: [T; M]) -> Self {
+        const { assert!(M <= N, "more values than there is room for") };
+        let mut array = Self { values: [T::default(); N], len: M };
+        for (slot, value) in array.values.iter_mut().zip(values) {
+            *slot = value;
+        }
+        array
     }
 
-    /// Without the value at `index`, later ones moved up; `None` when there is none.
-    pub(crate) fn without(&self, index: usize) -> Option<Self> {
+    /// Takes out the value at `index` and moves later ones up; `None` when there is none.
+    pub(crate) fn remove(&mut self, index: usize) -> Option<T> {
         self.get(index)?;
-        let last = self.len.saturating_sub(1);
-        let mut array = Self { len: last, ..*self };
         let mut next = T::default();
-        for slot in array.values.get_mut(index..=last)?.iter_mut().rev() {
+        for slot in self.values.get_mut(index..self.len)?.iter_mut().rev() {
             (*slot, next) = (next, *slot);
         }
-        Some(array)
+        self.len = self.len.saturating_sub(1);
+        Some(next)
     }
 }
 
@@ -69,16 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_replaced_or_left_out_and_no_trace_stays() {
-        let three = array(&[2, 3, 5]);
-        assert!(
-            three.without(1) == Some(array(&[2, 5])) && three.without(2) == Some(array(&[2, 3]))
-        );
-        assert!(three.with(0, 7) == Some(array(&[7, 3, 5])));
-        assert!(three.without(3).is_none() && three.with(3, 1).is_none());
-        assert!(array(&[]).without(0).is_none() && array(&[1]).with(1, 1).is_none());
-        assert!(array(&[9]).without(0) == Some(InlineArray::default()));
+    fn a_value_is_taken_out_and_no_trace_stays() {
+        let mut three = array(&[2, 3, 5]);
+        assert_eq!(three.remove(3), None);
+        assert_eq!(three.remove(1), Some(3));
+        assert!(three == array(&[2, 5]));
+        assert_eq!((three.remove(1), three.remove(0), three.remove(0)), (Some(5), Some(2), None));
+        assert!(three == InlineArray::default());
         assert!(InlineArray::<i32, 3>::new(&[1; 4]).is_none());
-        assert_eq!(array(&[4, 6])[..], [4, 6]);
+        assert!(InlineArray::of([4, 6]) == array(&[4, 6]) && array(&[4, 6])[..] == [4, 6]);
     }
 }

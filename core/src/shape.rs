@@ -30,20 +30,20 @@ impl Shape {
         InlineArray::new(dims).map(Self)
     }
 
+    /// A shape of these dimensions, of which there are few enough.
+    pub(crate) fn of<const RANK: usize>(dims: [usize; RANK]) -> Self {
+        Self(InlineArray::of(dims))
+    }
+
     /// The number of elements; `None` when it does not fit a `usize`.
     #[must_use]
     pub fn elements(&self) -> Option<usize> {
         self.iter().try_fold(1_usize, |product, dim| product.checked_mul(*dim))
     }
 
-    /// With another dimension for `axis`; `None` when there is no such axis.
-    pub(crate) fn with(&self, axis: usize, dim: usize) -> Option<Self> {
-        self.0.with(axis, dim).map(Self)
-    }
-
-    /// Without `axis`; `None` when there is no such axis.
-    pub(crate) fn without(&self, axis: usize) -> Option<Self> {
-        self.0.without(axis).map(Self)
+    /// The dimensions, to be changed one by one.
+    pub(crate) fn axes_mut(&mut self) -> &mut InlineArray<usize, MAX_RANK> {
+        &mut self.0
     }
 }
 
@@ -54,14 +54,9 @@ impl Strides {
         InlineArray::new(steps).map(Self)
     }
 
-    /// With another step for `axis`; `None` when there is no such axis.
-    pub(crate) fn with(&self, axis: usize, step: isize) -> Option<Self> {
-        self.0.with(axis, step).map(Self)
-    }
-
-    /// Without `axis`; `None` when there is no such axis.
-    pub(crate) fn without(&self, axis: usize) -> Option<Self> {
-        self.0.without(axis).map(Self)
+    /// The steps, to be changed one by one.
+    pub(crate) fn axes_mut(&mut self) -> &mut InlineArray<isize, MAX_RANK> {
+        &mut self.0
     }
 }
 

@@ -25,6 +25,7 @@ impl TensorDyn {
     /// assert_eq!(window.identity().id(), frame.identity().id());
     /// # Ok::<(), tensor_core::TensorError>(())
     /// ```
+    #[inline]
     pub fn view(&self, region: Region) -> Result<Self, TensorError> {
         let Layout::Image(image) = &self.layout else {
             return Err(self.not_a("no image; take batch(n) first"));
@@ -48,6 +49,7 @@ impl TensorDyn {
     /// [`LayoutError::BatchIndexOutOfBounds`](crate::LayoutError::BatchIndexOutOfBounds) or
     /// [`StridedError::Range`](crate::layout::StridedError::Range) when there is no such element.
     /// A single image has no leading axis: it is its own `batch(0)`, and has no other.
+    #[inline]
     pub fn batch(&self, n: usize) -> Result<Self, TensorError> {
         match &self.layout {
             Layout::Batch(batch) => self.with_layout(Layout::Image(batch.batch(n)?)),

@@ -19,7 +19,8 @@ use crate::shape::{MAX_RANK, Shape, Strides};
 /// A shape, a signed byte step for each axis, and the byte of the first element.
 ///
 /// Every value of this type is sound: all elements lie at or after byte 0, and no sum exceeds the
-/// address space. Elements may share bytes (a step of 0 repeats an axis); who writes asks
+/// address space. So is every part of it, for which nothing is checked again. Elements may share
+/// bytes (a step of 0 repeats an axis); who writes asks
 /// [`may_overlap_itself`](Self::may_overlap_itself). The step of an axis with one element is never
 /// taken, so no question depends on it, equality included.
 ///
@@ -197,8 +198,13 @@ impl StridedLayout {
         if start >= end || end > dim {
             return Err(StridedError::Range { axis, start, end, dim });
         }
-        let shape = self.shape.with(axis, end.saturating_sub(start));
-        self.part(self.stepped(step, start)?, shape, Some(self.strides.clone()))
+        let offset = self.stepped(step, start)?;
+        let mut part = self.clone();
+        part.offset = offset;
+        if let Some(dim) = part.shape.axes_mut().get_mut(axis) {
+            *dim = end.saturating_sub(start);
+        }
+        Ok(part)
     }
 
     /// The elements at one range of each axis.
@@ -229,7 +235,11 @@ impl StridedLayout {
             return Err(StridedError::Range { axis, start, end, dim });
         }
         let offset = self.stepped(step, index)?;
-        self.part(offset, self.shape.without(axis), self.strides.without(axis))
+        let mut part = self.clone();
+        part.offset = offset;
+        part.shape.axes_mut().remove(axis);
+        part.strides.axes_mut().remove(axis);
+        Ok(part)
     }
 
     /// The same elements with two axes exchanged.
@@ -237,10 +247,11 @@ impl StridedLayout {
     /// # Errors
     /// [`StridedError::Axis`] when there is no such axis.
     pub fn transpose(&self, first: usize, second: usize) -> Result<Self, StridedError> {
-        let (a, b) = (self.axis(first)?, self.axis(second)?);
-        let shape = self.shape.with(first, b.0).and_then(|shape| shape.with(second, a.0));
-        let strides = self.strides.with(first, b.1).and_then(|strides| strides.with(second, a.1));
-        self.part(self.offset, shape, strides)
+        self.axis(first).and(self.axis(second))?;
+        let mut part = self.clone();
+        part.shape.axes_mut().swap(first, second);
+        part.strides.axes_mut().swap(first, second);
+        Ok(part)
     }
 
     /// The same elements with `axis` counted from its other end.
@@ -254,7 +265,12 @@ impl StridedLayout {
         }
         let offset = self.stepped(step, dim.saturating_sub(1))?;
         let back = step.checked_neg().ok_or_else(|| self.overflow())?;
-        self.part(offset, Some(self.shape.clone()), self.strides.with(axis, back))
+        let mut part = self.clone();
+        part.offset = offset;
+        if let Some(step) = part.strides.axes_mut().get_mut(axis) {
+            *step = back;
+        }
+        Ok(part)
     }
 
     fn axes(&self) -> impl Iterator<Item = (usize, isize)> + Clone {
@@ -273,17 +289,6 @@ impl StridedLayout {
         let steps = isize::try_from(count).ok().and_then(|count| step.checked_mul(count));
         let offset = steps.and_then(|bytes| self.offset.checked_add_signed(bytes));
         offset.filter(|at| isize::try_from(*at).is_ok()).ok_or_else(|| self.overflow())
-    }
-
-    /// Some or all of the elements in another order: sound, since all of them were.
-    fn part(
-        &self,
-        offset: usize,
-        shape: Option<Shape>,
-        strides: Option<Strides>,
-    ) -> Result<Self, StridedError> {
-        let (Some(shape), Some(strides)) = (shape, strides) else { return Err(self.overflow()) };
-        Ok(Self { shape, strides, offset, element_bytes: self.element_bytes })
     }
 
     fn overflow(&self) -> StridedError {
