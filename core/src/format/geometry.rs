@@ -68,6 +68,7 @@ impl PixelFormat {
     /// assert_eq!(PixelFormat::BayerRggb8.region_step(), (2, 2));
     /// ```
     #[must_use]
+    #[inline]
     pub fn region_step(self) -> (usize, usize) {
         let mosaic = if self.color_model() == ColorModel::Bayer { 2 } else { 1 };
         // All are powers of two, so the greatest is a multiple of the others.

@@ -36,6 +36,7 @@ impl ImageLayout {
     }
 
     /// Whether there is a [`view`](Self::view) of `region`.
+    #[inline]
     pub(crate) fn check_region(&self, region: Region) -> Result<(), LayoutError> {
         Region::whole(self.width, self.height).region(region)?;
         let format = self.format;
@@ -56,6 +57,7 @@ impl ImageLayout {
     }
 
     /// Becomes its part in `region`, which was checked.
+    #[inline]
     pub(crate) fn crop(&mut self, region: Region) {
         for (place, plane) in self.planes.iter_mut().zip(self.format.planes()) {
             // Inside the plane, whose padded end fits the address space: neither saturates.
