@@ -352,6 +352,7 @@ fn every_plane_of_every_format_is_made_and_copied() {
     }
 }
 
+mod lines;
 mod planes;
 
 const fn assert_send_sync<T: Send + Sync>() {}
