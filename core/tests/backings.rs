@@ -47,7 +47,7 @@ fn tensors() -> Vec<(TensorMemory, TensorDyn)> {
     tensors
 }
 
-// S-OV-01, S-OV-02, S-OV-03
+// S-OV-01, S-OV-02, S-OV-03, S-VIEW-07
 #[test]
 fn twelve_operations_are_the_same_on_every_kind() {
     for (kind, tensor) in tensors() {

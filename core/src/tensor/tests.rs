@@ -352,6 +352,7 @@ fn every_plane_of_every_format_is_made_and_copied() {
     }
 }
 
+mod elements;
 mod lines;
 mod planes;
 

@@ -138,6 +138,35 @@ fn each_plane_is_checked_against_its_own_stride_and_memory() {
     assert_eq!(frame.access(), CpuAccess::Read, "what every plane allows");
 }
 
+// S-MP-01, S-MP-03: descriptors of one file, each a duplicate, are one memory
+#[test]
+fn descriptors_make_the_memories_that_the_files_behind_them_are() {
+    for format in PixelFormat::ALL.iter().copied() {
+        for deal in deals(format.planes().len()) {
+            let layout = uneven(format, &deal);
+            let own = tensor(&layout);
+            let describe = |place: &PlanePlacement| {
+                let fd = own.memories()[place.memory].fd().unwrap();
+                PlaneDescriptor::new(fd, place.offset, place.stride).unwrap()
+            };
+            let planes: Vec<_> = layout.planes().iter().map(describe).collect();
+            let access = CpuAccess::ReadWrite;
+            let frame = TensorDyn::from_planes(format, SIZE.0, SIZE.1, &planes, access).unwrap();
+            assert_eq!(frame.image_layout(), Some(&layout), "{deal:?}");
+            own.copy_from_flat(&numbered(own.flat_len())).unwrap();
+            assert!(rows_of(&frame) == numbered(own.flat_len()), "{format} {deal:?}");
+        }
+    }
+    let file = shm(4096);
+    let plane = |offset| PlaneDescriptor::new(file.fd().unwrap(), offset, 64).unwrap();
+    let overlapping = [plane(0), plane(64 * 35)];
+    let refused = TensorDyn::from_planes(PixelFormat::Nv12, 64, 36, &overlapping, CpuAccess::Read);
+    assert!(matches!(refused, Err(TensorError::Layout(LayoutError::Overlap { .. }))));
+    let five = [0, 1, 2, 3, 4].map(|n| plane(n * 64));
+    let refused = TensorDyn::from_planes(PixelFormat::Nv12, 64, 36, &five, CpuAccess::Read);
+    assert!(matches!(refused, Err(TensorError::Layout(LayoutError::PlaneCount { .. }))));
+}
+
 // S-MP-04, D-41
 #[test]
 fn planes_in_several_memories_take_no_other_format() {
