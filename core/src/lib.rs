@@ -21,6 +21,7 @@ pub mod desc;
 pub mod dtype;
 pub mod format;
 pub mod import_cache;
+mod inline_array;
 pub mod layout;
 pub mod memory;
 pub mod memory_kind;

@@ -4,7 +4,7 @@
 
 use std::{fmt, ops::Deref};
 
-use arrayvec::ArrayVec;
+use crate::inline_array::InlineArray;
 
 /// The highest rank a tensor can have.
 pub const MAX_RANK: usize = 8;
@@ -17,19 +17,46 @@ pub const MAX_RANK: usize = 8;
 /// assert_eq!(shape.elements(), Some(921_600));
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub struct Shape(ArrayVec<usize, MAX_RANK>);
+pub struct Shape(InlineArray<usize, MAX_RANK>);
+
+/// The step of each axis in bytes, outermost first; negative steps walk backwards.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Strides(InlineArray<isize, MAX_RANK>);
 
 impl Shape {
     /// A shape of these dimensions; `None` when there are more than [`MAX_RANK`].
     #[must_use]
     pub fn new(dims: &[usize]) -> Option<Self> {
-        ArrayVec::try_from(dims).ok().map(Self)
+        InlineArray::new(dims).map(Self)
+    }
+
+    /// A shape of these dimensions, of which there are few enough.
+    pub(crate) fn of<const RANK: usize>(dims: [usize; RANK]) -> Self {
+        Self(InlineArray::of(dims))
     }
 
     /// The number of elements; `None` when it does not fit a `usize`.
     #[must_use]
     pub fn elements(&self) -> Option<usize> {
-        self.0.iter().try_fold(1_usize, |product, dim| product.checked_mul(*dim))
+        self.iter().try_fold(1_usize, |product, dim| product.checked_mul(*dim))
+    }
+
+    /// The dimensions, to be changed one by one.
+    pub(crate) fn axes_mut(&mut self) -> &mut InlineArray<usize, MAX_RANK> {
+        &mut self.0
+    }
+}
+
+impl Strides {
+    /// Strides of these byte steps; `None` when there are more than [`MAX_RANK`].
+    #[must_use]
+    pub fn new(steps: &[isize]) -> Option<Self> {
+        InlineArray::new(steps).map(Self)
+    }
+
+    /// The steps, to be changed one by one.
+    pub(crate) fn axes_mut(&mut self) -> &mut InlineArray<isize, MAX_RANK> {
+        &mut self.0
     }
 }
 
@@ -41,24 +68,6 @@ impl Deref for Shape {
     }
 }
 
-impl fmt::Debug for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// The step of each axis in bytes, outermost first; negative steps walk backwards.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub struct Strides(ArrayVec<isize, MAX_RANK>);
-
-impl Strides {
-    /// Strides of these byte steps; `None` when there are more than [`MAX_RANK`].
-    #[must_use]
-    pub fn new(steps: &[isize]) -> Option<Self> {
-        ArrayVec::try_from(steps).ok().map(Self)
-    }
-}
-
 impl Deref for Strides {
     type Target = [isize];
 
@@ -67,9 +76,15 @@ impl Deref for Strides {
     }
 }
 
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
 impl fmt::Debug for Strides {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        (**self).fmt(f)
     }
 }
 

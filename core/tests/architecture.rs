@@ -26,6 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "memory_kind",
             "preprocess",
             "quantization",
+            "inline_array",
             "shape",
             "vocabulary",
         ],

@@ -4,12 +4,13 @@
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
+    cell::{Cell, RefCell},
     hint::black_box,
 };
 
 use tensor_core::{
-    DType, ImageLayout, PixelFormat, PlanePlacement, Region, Shape, StrideAlign, TensorMemory,
+    DType, ImageDesc, ImageLayout, PixelFormat, PlanePlacement, Region, Shape, StrideAlign,
+    TensorDyn, TensorMemory,
     layout::{BatchLayout, Carrier, RowAlign, StridedLayout, c_byte_strides, default_align},
 };
 
@@ -98,6 +99,30 @@ fn questions_about_tensors_of_the_highest_rank_allocate_nothing() {
         allocations(|| dense.flip(7).map(|flipped| flipped.rows().max())),
     ];
     assert_eq!(asked, [0; 7]);
+}
+
+// S-VIEW-01
+#[test]
+fn parts_maps_and_copies_of_tensors_allocate_nothing() {
+    let heap = |desc: ImageDesc| TensorDyn::image_desc(&desc.with_memory(TensorMemory::Mem));
+    for format in PixelFormat::ALL.iter().copied() {
+        let image = heap(ImageDesc::new(format, 64, 36)).unwrap().with_name("frame");
+        let batch = heap(ImageDesc::new(format, 64, 36).with_batch(3)).unwrap();
+        let view = image.view(Region::new(4, 4, 32, 16)).unwrap();
+        let (flat, all) = (vec![0; view.flat_len()], vec![0; batch.flat_len()]);
+        let made = [
+            allocations(|| image.view(Region::new(4, 4, 32, 16))),
+            allocations(|| batch.batch(2)),
+            allocations(|| (image.clone(), view.name(), view.strides(), view.aliases(&image))),
+            allocations(|| view.map_read().map(|map| map.planes().flat_map(|p| p.rows()).count())),
+            allocations(|| view.copy_from_flat(&flat)),
+            allocations(|| batch.copy_from_flat(&all)),
+        ];
+        assert_eq!(made, [0; 6], "{format}");
+        let (flat, all) = (RefCell::new(flat), RefCell::new(all));
+        assert_eq!(allocations(|| view.copy_to_flat(&mut flat.borrow_mut())), 0, "{format}");
+        assert_eq!(allocations(|| batch.copy_to_flat(&mut all.borrow_mut())), 0, "{format}");
+    }
 }
 
 #[test]

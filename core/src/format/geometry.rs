@@ -30,14 +30,13 @@ impl PixelFormat {
     #[must_use]
     pub fn addressing_shape(self, width: usize, height: usize) -> Shape {
         let channels = self.channels();
-        let shape = match self.layout() {
-            PixelLayout::Packed if channels > 1 => Shape::new(&[height, width, channels]),
-            PixelLayout::Planar => Shape::new(&[channels, height, width]),
+        match self.layout() {
+            PixelLayout::Packed if channels > 1 => Shape::of([height, width, channels]),
+            PixelLayout::Planar => Shape::of([channels, height, width]),
             PixelLayout::Packed | PixelLayout::SemiPlanar | PixelLayout::PlanarChroma => {
-                Shape::new(&[height, width])
+                Shape::of([height, width])
             }
-        };
-        shape.unwrap_or_default()
+        }
     }
 
     /// Where chroma is; `None` unless the format is semi-planar.
@@ -69,6 +68,7 @@ impl PixelFormat {
     /// assert_eq!(PixelFormat::BayerRggb8.region_step(), (2, 2));
     /// ```
     #[must_use]
+    #[inline]
     pub fn region_step(self) -> (usize, usize) {
         let mosaic = if self.color_model() == ColorModel::Bayer { 2 } else { 1 };
         // All are powers of two, so the greatest is a multiple of the others.

@@ -170,6 +170,7 @@ impl PixelFormat {
 
     /// The planes, in memory order.
     #[must_use]
+    #[inline]
     pub const fn planes(self) -> &'static [PlaneFormat] {
         self.row().planes
     }

@@ -27,14 +27,19 @@ impl PlaneFormat {
     /// ```
     #[must_use]
     pub fn row_bytes(&self, width: usize) -> Option<usize> {
-        width.div_ceil(self.hsub).div_ceil(self.block_width).checked_mul(self.block_bytes)
+        parts(parts(width, self.hsub), self.block_width).checked_mul(self.block_bytes)
     }
 
     /// Rows of this plane in an image `height` pixels high; chroma rounds up.
     #[must_use]
     pub fn rows(&self, height: usize) -> usize {
-        height.div_ceil(self.vsub)
+        parts(height, self.vsub)
     }
+}
+
+/// `whole` divided by `unit`, rounded up. Most units are 1, and asking is cheaper than dividing.
+fn parts(whole: usize, unit: usize) -> usize {
+    if unit == 1 { whole } else { whole.div_ceil(unit) }
 }
 
 /// How the planes of a format relate to each other.

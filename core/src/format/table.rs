@@ -36,6 +36,7 @@ macro_rules! formats {
             /// Every format of the table, in the order of their codes.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
+            #[inline]
             pub(super) const fn row(self) -> &'static Row {
                 match self {
                     $(Self::$variant => const { &Row {

@@ -1,15 +1,18 @@
 //! The planes of one image: where each begins and how far its rows are apart.
 
+use std::fmt;
+
 use arrayvec::ArrayVec;
 
-use super::{LayoutError, RowAlign, StrideAlign, c_byte_strides};
+use super::{LayoutError, RowAlign, Rows, StrideAlign, c_byte_strides};
 use crate::{
     format::{MAX_PLANES, PixelFormat, PixelLayout, PlaneFormat},
+    inline_array::InlineArray,
     shape::{Shape, Strides},
 };
 
 /// Where one plane lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PlanePlacement {
     /// Which of the image's memories holds the plane.
     pub memory: usize,
@@ -38,12 +41,12 @@ struct Span {
 /// assert_eq!(nv12.allocation_len(0), 460_800);
 /// # Ok::<(), tensor_core::LayoutError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ImageLayout {
     format: PixelFormat,
     width: usize,
     height: usize,
-    planes: ArrayVec<PlanePlacement, MAX_PLANES>,
+    planes: InlineArray<PlanePlacement, MAX_PLANES>,
 }
 
 impl ImageLayout {
@@ -86,7 +89,7 @@ impl ImageLayout {
         align: StrideAlign,
         rows: RowAlign,
     ) -> Result<Self, LayoutError> {
-        let mut planes = ArrayVec::new();
+        let mut planes = ArrayVec::<_, MAX_PLANES>::new();
         let mut offset = 0_usize;
         for (index, plane) in format.planes().iter().enumerate() {
             let overflow = || LayoutError::Overflow { format, width, height, plane: index };
@@ -102,7 +105,7 @@ impl ImageLayout {
                 .and_then(|end| align.round_up(end))
                 .ok_or_else(overflow)?;
         }
-        Self::checked(Self { format, width, height, planes })
+        Self::from_planes(format, width, height, &planes)
     }
 
     /// Planes exactly where they are said to be, as an imported frame has them: any stride that
@@ -122,7 +125,7 @@ impl ImageLayout {
         if planes.len() != expected {
             return Err(count);
         }
-        let planes = ArrayVec::try_from(planes).map_err(|_| count)?;
+        let planes = InlineArray::new(planes).ok_or(count)?;
         Self::checked(Self { format, width, height, planes })
     }
 
@@ -144,7 +147,7 @@ impl ImageLayout {
     /// space.
     pub(super) fn moved_by(&self, bytes: usize) -> Option<Self> {
         let mut moved = self.clone();
-        for place in &mut moved.planes {
+        for place in moved.planes.iter_mut() {
             place.offset = place.offset.checked_add(bytes)?;
         }
         Some(moved)
@@ -249,6 +252,32 @@ impl ImageLayout {
         place.stride.saturating_mul(steps).saturating_add(self.row_bytes(plane))
     }
 
+    /// Which memory plane `plane` is in, and the runs of samples there: its rows, or all at once
+    /// when there is no padding between them. `None` when there is no such plane.
+    ///
+    /// ```
+    /// use tensor_core::{ImageLayout, PixelFormat, StrideAlign};
+    /// let padded = ImageLayout::packed(PixelFormat::Nv12, 60, 4, StrideAlign::DMA)?;
+    /// let (memory, rows) = padded.plane_rows(1).unwrap();
+    /// assert_eq!((memory, rows.row_bytes(), rows.collect()), (0, 60, vec![256, 320]));
+    /// # Ok::<(), tensor_core::LayoutError>(())
+    /// ```
+    #[must_use]
+    pub fn plane_rows(&self, plane: usize) -> Option<(usize, Rows)> {
+        let place = self.planes.get(plane)?;
+        let stride = isize::try_from(place.stride).ok()?;
+        let axes = [(self.rows(plane), stride), (self.row_bytes(plane), 1)];
+        Some((place.memory, Rows::new(place.offset, 1, axes.into_iter())))
+    }
+
+    /// Bytes of the samples of all planes, without padding.
+    #[must_use]
+    pub fn sample_bytes(&self) -> usize {
+        (0..self.planes.len()).fold(0, |sum, plane| {
+            self.rows(plane).saturating_mul(self.row_bytes(plane)).saturating_add(sum)
+        })
+    }
+
     /// Bytes that memory `memory` must have to hold every sample placed in it.
     #[must_use]
     pub fn required_len(&self, memory: usize) -> usize {
@@ -338,6 +367,13 @@ impl ImageLayout {
     fn strides_with(&self, row_stride: Option<usize>) -> Result<Strides, LayoutError> {
         let row_axis = usize::from(self.format.layout() == PixelLayout::Planar);
         c_byte_strides(&self.shape(), self.format.dtype().size_bytes(), row_axis, row_stride)
+    }
+}
+
+impl fmt::Debug for ImageLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { format, width, height, planes } = self;
+        write!(f, "{format} {width}x{height} {:?}", &**planes)
     }
 }
 

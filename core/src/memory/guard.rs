@@ -76,8 +76,8 @@ impl fmt::Debug for MemoryMap<'_> {
 pub(super) struct User<'a> {
     memory: &'a Memory,
     access: CpuAccess,
-    /// What it added to the count: 1 for one of many readers, -1 for a user that is alone.
-    step: isize,
+    /// Whether it is the only one, and not one of many readers.
+    alone: bool,
 }
 
 impl<'a> User<'a> {
@@ -89,7 +89,7 @@ impl<'a> User<'a> {
             (true | false, _) => None,
         };
         match memory.0.users.fetch_update(Ordering::Acquire, Ordering::Relaxed, take) {
-            Ok(_) => Ok(Self { memory, access, step: if alone { -1 } else { 1 } }),
+            Ok(_) => Ok(Self { memory, access, alone }),
             Err(users) => Err(memory.backing().busy(users < 0)),
         }
     }
@@ -102,6 +102,7 @@ impl<'a> User<'a> {
 
 impl Drop for User<'_> {
     fn drop(&mut self) {
-        self.memory.0.users.fetch_sub(self.step, Ordering::Release);
+        let step = if self.alone { -1 } else { 1 };
+        self.memory.0.users.fetch_sub(step, Ordering::Release);
     }
 }

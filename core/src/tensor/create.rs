@@ -1,15 +1,16 @@
 //! New tensors, and tensors over descriptors.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-
-use arrayvec::ArrayVec;
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::Arc,
+};
 
 use super::{Layout, TensorDyn, TensorError};
 use crate::{
     access::CpuAccess,
     compression::Compression,
     dtype::DType,
-    format::{MAX_PLANES, PixelFormat},
+    format::PixelFormat,
     layout::{BatchLayout, ImageLayout, PlanePlacement, StridedLayout, default_align},
     memory::{AllocPolicy, Memory},
     memory_kind::TensorMemory,
@@ -173,7 +174,7 @@ impl TensorDyn {
     /// let shape = Shape::new(&[1, 1000]).unwrap();
     /// let scores =
     ///     TensorDyn::new(&shape, DType::F32, &AllocPolicy::default(), CpuAccess::ReadWrite)?;
-    /// assert_eq!(scores.strides()[..], [4000, 4]);
+    /// assert_eq!(scores.strides()?[..], [4000, 4]);
     /// # Ok::<(), tensor_core::TensorError>(())
     /// ```
     pub fn new(
@@ -252,7 +253,8 @@ impl TensorDyn {
         Self::from_memories(Layout::Strided(layout), dtype, [memory], access)
     }
 
-    /// An image whose planes lie in descriptors, each its own or several in one file.
+    /// An image whose planes lie in descriptors. Descriptors of one file are one memory, so that who
+    /// writes one plane is known to whoever maps another, and planes may not overlap.
     ///
     /// # Errors
     /// [`TensorError::Layout`] for planes that cannot be, [`TensorError::Import`] for a descriptor
@@ -264,16 +266,18 @@ impl TensorDyn {
         planes: &[PlaneDescriptor],
         access: CpuAccess,
     ) -> Result<Self, TensorError> {
-        let place = |(memory, plane): (usize, &PlaneDescriptor)| PlanePlacement {
-            memory,
-            offset: plane.offset,
-            stride: plane.stride,
-        };
-        let places: Vec<_> = planes.iter().enumerate().map(place).collect();
+        let (mut places, mut memories) = (Vec::new(), Vec::<Memory>::new());
+        for PlaneDescriptor { fd, offset, stride } in planes {
+            let new = Memory::import(fd.as_fd(), access)?;
+            let file = new.identity();
+            let known = memories.iter().position(|one| file.is_some() && one.identity() == file);
+            let memory = known.unwrap_or(memories.len());
+            if known.is_none() {
+                memories.push(new);
+            }
+            places.push(PlanePlacement { memory, offset: *offset, stride: *stride });
+        }
         let layout = ImageLayout::from_planes(format, width, height, &places)?;
-        let import = |plane: &PlaneDescriptor| Memory::import(plane.fd.as_fd(), access);
-        let memories: ArrayVec<_, MAX_PLANES> =
-            planes.iter().map(import).collect::<Result<_, _>>()?;
         Self::from_image(layout, memories, access)
     }
 
@@ -290,7 +294,7 @@ impl TensorDyn {
         width: usize,
         height: usize,
     ) -> Result<Self, TensorError> {
-        let [memory] = self.memories.as_slice() else {
+        let [memory] = self.memories() else {
             let what = "in several memories; import its planes anew";
             return Err(TensorError::NotA { shape: self.shape.clone(), what });
         };
@@ -302,9 +306,9 @@ impl TensorDyn {
         } else {
             ImageLayout::reconfigured(format, width, height, earlier, memory.len())?
         };
-        let identity = self.identity.clone();
-        let anew = Self::from_image(layout, [memory.clone()], self.access)?;
-        Ok(Self { identity, ..anew })
+        let mut anew = Self::from_image(layout, [memory.clone()], self.access())?;
+        Arc::make_mut(&mut anew.storage).identity = self.identity().clone();
+        Ok(anew)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where a tensor's elements are: an image, a batch of images, or plain strides.
 
 use crate::{
-    layout::{BatchLayout, ImageLayout, LayoutError, StridedLayout},
+    layout::{BatchLayout, ImageLayout, LayoutError, Rows, StridedLayout},
     shape::{Shape, Strides},
 };
 
@@ -69,5 +69,41 @@ impl Layout {
             Self::Batch(batch) => batch.required_len(),
             Self::Strided(strided) => strided.required_len(),
         }
+    }
+
+    /// Bytes of the elements alone, without padding.
+    pub(super) fn sample_bytes(&self) -> usize {
+        match self {
+            Self::Image(image) => image.sample_bytes(),
+            Self::Batch(batch) => batch.image().sample_bytes().saturating_mul(batch.count()),
+            Self::Strided(strided) => strided.elements().saturating_mul(strided.element_bytes()),
+        }
+    }
+
+    /// The elements in order, as rows in one memory after the other: every plane of every image, or
+    /// the whole of what is no image.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (usize, Rows)> {
+        let strided = match self {
+            Self::Strided(strided) => Some((0, strided.rows())),
+            Self::Image(_) | Self::Batch(_) => None,
+        };
+        let planes = |image: ImageLayout| {
+            let count = image.planes().len();
+            (0..count).filter_map(move |plane| image.plane_rows(plane))
+        };
+        strided.into_iter().chain(self.images().flat_map(planes))
+    }
+
+    fn images(&self) -> impl Iterator<Item = ImageLayout> {
+        let count = match self {
+            Self::Image(_) => 1,
+            Self::Batch(batch) => batch.count(),
+            Self::Strided(_) => 0,
+        };
+        (0..count).filter_map(move |n| match self {
+            Self::Image(image) => Some(image.clone()),
+            Self::Batch(batch) => batch.batch(n).ok(),
+            Self::Strided(_) => None,
+        })
     }
 }

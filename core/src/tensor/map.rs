@@ -19,6 +19,7 @@ impl TensorDyn {
     /// # Errors
     /// [`MapError::AccessDenied`] when the declaration does not cover that, before anything is
     /// touched; else as for [`Memory::map`](crate::Memory::map).
+    #[inline]
     pub fn map(&self, requested: CpuAccess) -> Result<TensorMap<'_>, MapError> {
         let requested = match requested {
             CpuAccess::Write if self.is_view => CpuAccess::ReadWrite,
@@ -26,18 +27,22 @@ impl TensorDyn {
                 requested
             }
         };
-        let declared = self.access;
+        let declared = self.access();
         if !declared.covers(requested) {
             return Err(MapError::AccessDenied { declared, requested });
         }
-        let maps = self.memories.iter().map(|memory| memory.map(requested));
-        Ok(TensorMap { tensor: self, maps: maps.collect::<Result<_, _>>()? })
+        let mut map = TensorMap { tensor: self, maps: ArrayVec::new() };
+        for memory in self.memories() {
+            map.maps.push(memory.map(requested)?);
+        }
+        Ok(map)
     }
 
     /// All memories for reading.
     ///
     /// # Errors
     /// As for [`map`](Self::map).
+    #[inline]
     pub fn map_read(&self) -> Result<TensorMap<'_>, MapError> {
         self.map(CpuAccess::Read)
     }
@@ -62,7 +67,7 @@ impl TensorDyn {
     /// writing, for a view both.
     #[must_use]
     pub fn write_access(&self) -> CpuAccess {
-        if self.is_view { CpuAccess::ReadWrite } else { self.access.union(CpuAccess::Write) }
+        if self.is_view { CpuAccess::ReadWrite } else { self.access().union(CpuAccess::Write) }
     }
 
     /// All memories for a pass that overwrites everything, in [`write_access`](Self::write_access).

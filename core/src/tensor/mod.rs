@@ -7,8 +7,11 @@ mod error;
 mod identity;
 mod layout;
 mod map;
+mod storage;
 mod typed;
 mod view;
+
+use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 
@@ -20,13 +23,14 @@ pub use layout::Layout;
 pub use map::{MappedPlane, TensorMap};
 pub use typed::{Elements, Tensor};
 
+use self::storage::Storage;
 use crate::{
     access::CpuAccess,
     colorimetry::Colorimetry,
     compression::Contiguity,
     dtype::DType,
     format::{MAX_PLANES, PixelFormat},
-    layout::ImageLayout,
+    layout::{ImageLayout, LayoutError},
     memory::Memory,
     memory_kind::TensorMemory,
     quantization::Quantization,
@@ -50,15 +54,9 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct TensorDyn {
+    storage: Arc<Storage>,
     layout: Layout,
-    memories: ArrayVec<Memory, MAX_PLANES>,
-    dtype: DType,
     shape: Shape,
-    strides: Strides,
-    colorimetry: Colorimetry,
-    quantization: Option<Quantization>,
-    access: CpuAccess,
-    identity: BufferIdentity,
     is_view: bool,
 }
 
@@ -87,18 +85,17 @@ impl TensorDyn {
         }
         check_memories(&layout, &own)?;
         let access = own.iter().fold(access, |narrow, memory| narrow.intersection(memory.access()));
-        Ok(Self {
-            shape: layout.shape()?,
-            strides: layout.strides()?,
-            layout,
+        let storage = Storage {
             memories: own,
+            identity: BufferIdentity::new(),
             dtype,
+            access,
             colorimetry: Colorimetry::default(),
             quantization: None,
-            access,
-            identity: BufferIdentity::new(),
-            is_view: false,
-        })
+            name: None,
+        };
+        let shape = layout.shape()?;
+        Ok(Self { storage: Arc::new(storage), layout, shape, is_view: false })
     }
 
     /// An image over memories that exist already; see [`from_memories`](Self::from_memories).
@@ -117,7 +114,7 @@ impl TensorDyn {
     /// The same tensor, with its colours described.
     #[must_use]
     pub fn with_colorimetry(mut self, colorimetry: Colorimetry) -> Self {
-        self.colorimetry = colorimetry;
+        Arc::make_mut(&mut self.storage).colorimetry = colorimetry;
         self
     }
 
@@ -126,9 +123,24 @@ impl TensorDyn {
     /// # Errors
     /// [`TensorError::Quantization`] when the pairs do not fit the tensor's shape and dtype.
     pub fn with_quantization(mut self, quantization: Quantization) -> Result<Self, TensorError> {
-        quantization.validate(&self.shape, self.dtype)?;
-        self.quantization = Some(quantization);
+        quantization.validate(&self.shape, self.dtype())?;
+        Arc::make_mut(&mut self.storage).quantization = Some(quantization);
         Ok(self)
+    }
+
+    /// The same tensor, with the name its producer calls it by.
+    ///
+    /// ```
+    /// use tensor_core::{CpuAccess, PixelFormat, Region, TensorDyn};
+    /// let input = TensorDyn::image(PixelFormat::Rgb, 8, 8, CpuAccess::ReadWrite)?;
+    /// let input = input.with_name("images");
+    /// assert_eq!(input.view(Region::new(0, 0, 4, 4))?.name(), Some("images"));
+    /// # Ok::<(), tensor_core::TensorError>(())
+    /// ```
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<Arc<str>>) -> Self {
+        Arc::make_mut(&mut self.storage).name = Some(name.into());
+        self
     }
 
     /// Dimensions, outermost first: how a consumer indexes it.
@@ -138,15 +150,18 @@ impl TensorDyn {
     }
 
     /// The byte step of each axis.
-    #[must_use]
-    pub fn strides(&self) -> &Strides {
-        &self.strides
+    ///
+    /// # Errors
+    /// [`LayoutError::PlaneStep`] for an image whose shape counts planes that are not equal steps
+    /// apart in one memory: these are reached plane by plane.
+    pub fn strides(&self) -> Result<Strides, LayoutError> {
+        self.layout.strides()
     }
 
     /// The type of one element.
     #[must_use]
     pub fn dtype(&self) -> DType {
-        self.dtype
+        self.storage.dtype
     }
 
     /// Where the elements are.
@@ -182,49 +197,55 @@ impl TensorDyn {
     /// Whether the planes are in several memories.
     #[must_use]
     pub fn is_multiplane(&self) -> bool {
-        self.memories.len() > 1
+        self.storage.memories.len() > 1
     }
 
     /// The kind of memory the bytes are in.
     #[must_use]
     pub fn memory(&self) -> TensorMemory {
-        self.memories.first().map_or(TensorMemory::Mem, Memory::kind)
+        self.storage.memories.first().map_or(TensorMemory::Mem, Memory::kind)
     }
 
     /// The memories, in the order the layout numbers them.
     #[must_use]
     pub fn memories(&self) -> &[Memory] {
-        &self.memories
+        &self.storage.memories
     }
 
     /// Whether the physical pages of the memory are one run.
     #[must_use]
     pub fn contiguity(&self) -> Contiguity {
-        self.memories.first().map_or(Contiguity::Unknown, Memory::contiguity)
+        self.storage.memories.first().map_or(Contiguity::Unknown, Memory::contiguity)
     }
 
     /// What is known of its colours.
     #[must_use]
     pub fn colorimetry(&self) -> Colorimetry {
-        self.colorimetry
+        self.storage.colorimetry
     }
 
     /// How its integers stand for real numbers.
     #[must_use]
     pub fn quantization(&self) -> Option<&Quantization> {
-        self.quantization.as_ref()
+        self.storage.quantization.as_ref()
+    }
+
+    /// What its producer calls it, as a model calls its inputs and outputs. Views keep it.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.storage.name.as_deref()
     }
 
     /// What the CPU may do with the bytes.
     #[must_use]
     pub fn access(&self) -> CpuAccess {
-        self.access
+        self.storage.access
     }
 
     /// Which tensor this is: a key for caches of what was made from it. Views share it.
     #[must_use]
     pub fn identity(&self) -> &BufferIdentity {
-        &self.identity
+        &self.storage.identity
     }
 
     /// Whether this is a part of another tensor, whose rows share cache lines with bytes outside.
@@ -236,8 +257,9 @@ impl TensorDyn {
     /// Whether both lie in the same memories.
     #[must_use]
     pub fn aliases(&self, other: &Self) -> bool {
-        let shared = |memory: &Memory| other.memories.iter().any(|theirs| theirs.is_same(memory));
-        self.memories.iter().any(shared)
+        let shared =
+            |memory: &Memory| other.storage.memories.iter().any(|theirs| theirs.is_same(memory));
+        self.storage.memories.iter().any(shared)
     }
 }
 

@@ -96,18 +96,71 @@ impl<T: Element> Elements<'_, T> {
         try_cast_slice(self.map.memory(0)?.get(self.layout.bounds())?).ok()
     }
 
+    /// The elements in order, in the longest runs that strides leave: all of a dense tensor at once,
+    /// one row of an image after the other where rows are padded. Padding is never shown.
+    ///
+    /// ```
+    /// use tensor_core::{CpuAccess, Shape, Tensor, memory::AllocPolicy};
+    /// let shape = Shape::new(&[4, 6]).unwrap();
+    /// let tensor = Tensor::<f32>::new(&shape, &AllocPolicy::default(), CpuAccess::ReadWrite)?;
+    /// let part = tensor.slice(&[1..3, 2..5])?;
+    /// let elements = part.as_f32().unwrap().elements(CpuAccess::Read)?;
+    /// assert!(elements.rows().eq([[0.0; 3], [0.0; 3]]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rows(&self) -> impl Iterator<Item = &[T]> {
+        let (elements, first) = (self.slice().unwrap_or_default(), self.layout.bounds().start);
+        let rows = self.layout.rows();
+        let len = rows.row_bytes().checked_div(size_of::<T>()).unwrap_or_default();
+        rows.filter_map(move |offset| {
+            let start = offset.checked_sub(first)?.checked_div(size_of::<T>())?;
+            elements.get(start..start.checked_add(len)?)
+        })
+    }
+
     /// The elements with the tensor's shape and strides.
     #[cfg(feature = "ndarray")]
     #[must_use]
     pub fn view(&self) -> Option<ndarray::ArrayViewD<'_, T>> {
-        use ndarray::{IxDyn, ShapeBuilder};
-        let step = |step: &isize| {
-            usize::try_from(*step).ok().and_then(|step| step.checked_div(size_of::<T>()))
-        };
-        let strides: Vec<usize> = self.layout.strides().iter().map(step).collect::<Option<_>>()?;
-        let shape = IxDyn(self.layout.shape()).strides(IxDyn(&strides));
-        ndarray::ArrayViewD::from_shape(shape, self).ok()
+        let view = ndarray::ArrayViewD::from_shape(self.forward(), self).ok()?;
+        Some(reversed(view, self.layout.strides()))
     }
+
+    /// The elements with the tensor's shape and strides, for writing; `None` also when they were
+    /// mapped for reading, or when two indices lead to one element.
+    #[cfg(feature = "ndarray")]
+    #[must_use]
+    pub fn view_mut(&mut self) -> Option<ndarray::ArrayViewMutD<'_, T>> {
+        if !self.writable {
+            return None;
+        }
+        let (forward, strides) = (self.forward(), self.layout.strides().clone());
+        let view = ndarray::ArrayViewMutD::from_shape(forward, self).ok()?;
+        Some(reversed(view, &strides))
+    }
+
+    /// The shape, and steps as if every axis led forward from the lowest element.
+    #[cfg(feature = "ndarray")]
+    fn forward(&self) -> ndarray::StrideShape<ndarray::IxDyn> {
+        use ndarray::{IxDyn, ShapeBuilder};
+        let step = |step: &isize| step.unsigned_abs().checked_div(size_of::<T>());
+        let steps: Vec<usize> = self.layout.strides().iter().filter_map(step).collect();
+        IxDyn(self.layout.shape()).strides(IxDyn(&steps))
+    }
+}
+
+/// The view with those axes turned round that lead backwards.
+#[cfg(feature = "ndarray")]
+fn reversed<S: ndarray::RawData>(
+    mut view: ndarray::ArrayBase<S, ndarray::IxDyn>,
+    strides: &[isize],
+) -> ndarray::ArrayBase<S, ndarray::IxDyn> {
+    for (axis, step) in strides.iter().enumerate() {
+        if *step < 0 {
+            view.invert_axis(ndarray::Axis(axis));
+        }
+    }
+    view
 }
 
 impl<T: Element> Deref for Elements<'_, T> {

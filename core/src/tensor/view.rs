@@ -1,7 +1,7 @@
 //! Parts of tensors, and the same bytes in another shape. Nothing here allocates or copies: a view
 //! is another layout over the same memories, with the same identity.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use super::{Layout, TensorDyn, TensorError};
 use crate::{
@@ -25,13 +25,22 @@ impl TensorDyn {
     /// assert_eq!(window.identity().id(), frame.identity().id());
     /// # Ok::<(), tensor_core::TensorError>(())
     /// ```
+    #[inline]
     pub fn view(&self, region: Region) -> Result<Self, TensorError> {
-        match &self.layout {
-            Layout::Image(image) => self.with_layout(Layout::Image(image.view(region)?)),
-            Layout::Batch(_) | Layout::Strided(_) => {
-                Err(self.not_a("no image; take batch(n) first"))
-            }
+        let Layout::Image(image) = &self.layout else {
+            return Err(self.not_a("no image; take batch(n) first"));
+        };
+        image.check_region(region)?;
+        let mut view = Self {
+            storage: Arc::clone(&self.storage),
+            shape: image.format().addressing_shape(region.width, region.height),
+            layout: Layout::Image(image.clone()),
+            is_view: true,
+        };
+        if let Layout::Image(image) = &mut view.layout {
+            image.crop(region);
         }
+        Ok(view)
     }
 
     /// Element `n` of the leading axis: an image of a batch, or a tensor of one rank less.
@@ -40,6 +49,7 @@ impl TensorDyn {
     /// [`LayoutError::BatchIndexOutOfBounds`](crate::LayoutError::BatchIndexOutOfBounds) or
     /// [`StridedError::Range`](crate::layout::StridedError::Range) when there is no such element.
     /// A single image has no leading axis: it is its own `batch(0)`, and has no other.
+    #[inline]
     pub fn batch(&self, n: usize) -> Result<Self, TensorError> {
         match &self.layout {
             Layout::Batch(batch) => self.with_layout(Layout::Image(batch.batch(n)?)),
@@ -92,7 +102,7 @@ impl TensorDyn {
         let dense = self.dense_layout().ok_or(TensorError::NotDense)?;
         let refuse = || TensorError::FormatShape { format, shape: self.shape.clone() };
         let (width, height) = format.size_of_allocation(&self.shape).ok_or_else(refuse)?;
-        if self.dtype.size_bytes() != format.dtype().size_bytes() {
+        if self.dtype().size_bytes() != format.dtype().size_bytes() {
             return Err(refuse());
         }
         let image = ImageLayout::packed(format, width, height, crate::layout::StrideAlign::NONE)?;
@@ -110,17 +120,17 @@ impl TensorDyn {
 
     /// The elements as strides in one memory; `None` for an image of several planes.
     pub(super) fn strided(&self) -> Option<StridedLayout> {
-        let element_bytes = self.dtype.size_bytes();
-        let (image, shape, strides) = match &self.layout {
+        let element_bytes = self.dtype().size_bytes();
+        let image = match &self.layout {
             Layout::Strided(strided) => return Some(strided.clone()),
-            Layout::Image(image) => (image, &self.shape, &self.strides),
-            Layout::Batch(batch) => (batch.image(), &self.shape, &self.strides),
+            Layout::Image(image) => image,
+            Layout::Batch(batch) => batch.image(),
         };
         let offset = match image.planes() {
             [place] => place.offset,
             _ => return None,
         };
-        StridedLayout::new(shape.clone(), strides.clone(), offset, element_bytes).ok()
+        StridedLayout::new(self.shape.clone(), self.strides().ok()?, offset, element_bytes).ok()
     }
 
     /// The same tensor, said to be a part of another or not.
@@ -130,8 +140,8 @@ impl TensorDyn {
     }
 
     pub(super) fn with_layout(&self, layout: Layout) -> Result<Self, TensorError> {
-        let (shape, strides) = (layout.shape()?, layout.strides()?);
-        Ok(Self { layout, shape, strides, is_view: true, ..self.clone() })
+        let shape = layout.shape()?;
+        Ok(Self { storage: Arc::clone(&self.storage), layout, shape, is_view: true })
     }
 
     fn not_a(&self, what: &'static str) -> TensorError {

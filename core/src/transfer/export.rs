@@ -162,7 +162,7 @@ fn write(
             image.write(pid, fence, handles, out)
         }
         Layout::Strided(layout) => {
-            let strides = (!layout.is_dense()).then_some(&**tensor.strides());
+            let strides = (!layout.is_dense()).then_some(&**layout.strides());
             let record = strided::record(layout, handles)?;
             Description { strides, ..description(tensor) }.write(pid, fence, &[record], out)
         }

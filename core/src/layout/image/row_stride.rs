@@ -3,7 +3,10 @@
 use arrayvec::ArrayVec;
 
 use super::{ImageLayout, LayoutError, PlanePlacement, StrideAlign};
-use crate::{format::PixelFormat, layout::PlaneGeometry};
+use crate::{
+    format::{MAX_PLANES, PixelFormat},
+    layout::PlaneGeometry,
+};
 
 impl ImageLayout {
     /// All planes in one memory, one after the other, with rows of the first `row_stride` bytes
@@ -31,9 +34,8 @@ impl ImageLayout {
             offset: plane.offset,
             stride: plane.stride.unsigned_abs(),
         };
-        let planes: ArrayVec<_, _> = table.iter().map(placed).collect();
-        // Sound as it is: planes follow each other, and the table checked strides and sums.
-        Ok(Self { format, width, height, planes })
+        let planes: ArrayVec<_, MAX_PLANES> = table.iter().map(placed).collect();
+        Self::from_planes(format, width, height, &planes)
     }
 
     /// The layout of a smaller image in a dma-buf of `capacity` bytes that held one with rows

@@ -29,34 +29,43 @@ impl ImageLayout {
     /// # Ok::<(), tensor_core::LayoutError>(())
     /// ```
     pub fn view(&self, region: Region) -> Result<Self, LayoutError> {
+        self.check_region(region)?;
+        let mut view = self.clone();
+        view.crop(region);
+        Ok(view)
+    }
+
+    /// Whether there is a [`view`](Self::view) of `region`.
+    #[inline]
+    pub(crate) fn check_region(&self, region: Region) -> Result<(), LayoutError> {
         Region::whole(self.width, self.height).region(region)?;
         let format = self.format;
         let (columns, rows) = format.region_step();
         let is_cut = |start: usize, len: usize, end: usize, unit: usize| {
+            // Steps are powers of two.
+            let inside = unit.wrapping_sub(1);
             let stop = start.saturating_add(len);
-            start.is_multiple_of(unit) && (stop.is_multiple_of(unit) || stop == end)
+            start & inside == 0 && (stop & inside == 0 || stop == end)
         };
-        if !is_cut(region.x, region.width, self.width, columns)
-            || !is_cut(region.y, region.height, self.height, rows)
-        {
-            return Err(LayoutError::RegionAlignment { format, region, columns, rows });
+        let fits = is_cut(region.x, region.width, self.width, columns)
+            && is_cut(region.y, region.height, self.height, rows);
+        if fits {
+            Ok(())
+        } else {
+            Err(LayoutError::RegionAlignment { format, region, columns, rows })
         }
-        let mut view = Self { width: region.width, height: region.height, ..self.clone() };
-        for (index, (place, plane)) in view.planes.iter_mut().zip(format.planes()).enumerate() {
-            let above = place.stride.checked_mul(plane.rows(region.y));
-            let beside = plane.row_bytes(region.x);
-            // Inside the parent's plane, whose end was checked: this cannot fail.
-            place.offset = above
-                .zip(beside)
-                .and_then(|(above, beside)| place.offset.checked_add(above)?.checked_add(beside))
-                .ok_or(LayoutError::Overflow {
-                    format,
-                    width: self.width,
-                    height: self.height,
-                    plane: index,
-                })?;
+    }
+
+    /// Becomes its part in `region`, which was checked.
+    #[inline]
+    pub(crate) fn crop(&mut self, region: Region) {
+        for (place, plane) in self.planes.iter_mut().zip(self.format.planes()) {
+            // Inside the plane, whose padded end fits the address space: neither saturates.
+            let above = place.stride.saturating_mul(plane.rows(region.y));
+            let beside = plane.row_bytes(region.x).unwrap_or_default();
+            place.offset = place.offset.saturating_add(above).saturating_add(beside);
         }
-        Ok(view)
+        (self.width, self.height) = (region.width, region.height);
     }
 }
 

@@ -19,7 +19,8 @@ use crate::shape::{MAX_RANK, Shape, Strides};
 /// A shape, a signed byte step for each axis, and the byte of the first element.
 ///
 /// Every value of this type is sound: all elements lie at or after byte 0, and no sum exceeds the
-/// address space. Elements may share bytes (a step of 0 repeats an axis); who writes asks
+/// address space. So is every part of it, for which nothing is checked again. Elements may share
+/// bytes (a step of 0 repeats an axis); who writes asks
 /// [`may_overlap_itself`](Self::may_overlap_itself). The step of an axis with one element is never
 /// taken, so no question depends on it, equality included.
 ///
@@ -198,10 +199,12 @@ impl StridedLayout {
             return Err(StridedError::Range { axis, start, end, dim });
         }
         let offset = self.stepped(step, start)?;
-        self.with_axes(
-            offset,
-            |at, old| if at == axis { (end.saturating_sub(start), old.1) } else { old },
-        )
+        let mut part = self.clone();
+        part.offset = offset;
+        if let Some(dim) = part.shape.axes_mut().get_mut(axis) {
+            *dim = end.saturating_sub(start);
+        }
+        Ok(part)
     }
 
     /// The elements at one range of each axis.
@@ -226,10 +229,17 @@ impl StridedLayout {
     /// # Errors
     /// As for [`narrow`](Self::narrow).
     pub fn select(&self, axis: usize, index: usize) -> Result<Self, StridedError> {
-        let one = self.narrow(axis, index..index.saturating_add(1))?;
-        let kept = |(at, axis_of): (usize, (usize, isize))| (at != axis).then_some(axis_of);
-        let axes = one.axes().enumerate().filter_map(kept).collect();
-        one.rebuilt(one.offset, &axes)
+        let (dim, step) = self.axis(axis)?;
+        if index >= dim {
+            let (start, end) = (index, index.saturating_add(1));
+            return Err(StridedError::Range { axis, start, end, dim });
+        }
+        let offset = self.stepped(step, index)?;
+        let mut part = self.clone();
+        part.offset = offset;
+        part.shape.axes_mut().remove(axis);
+        part.strides.axes_mut().remove(axis);
+        Ok(part)
     }
 
     /// The same elements with two axes exchanged.
@@ -237,12 +247,11 @@ impl StridedLayout {
     /// # Errors
     /// [`StridedError::Axis`] when there is no such axis.
     pub fn transpose(&self, first: usize, second: usize) -> Result<Self, StridedError> {
-        let (a, b) = (self.axis(first)?, self.axis(second)?);
-        self.with_axes(self.offset, |at, old| match at {
-            _ if at == first => b,
-            _ if at == second => a,
-            _ => old,
-        })
+        self.axis(first).and(self.axis(second))?;
+        let mut part = self.clone();
+        part.shape.axes_mut().swap(first, second);
+        part.strides.axes_mut().swap(first, second);
+        Ok(part)
     }
 
     /// The same elements with `axis` counted from its other end.
@@ -256,7 +265,12 @@ impl StridedLayout {
         }
         let offset = self.stepped(step, dim.saturating_sub(1))?;
         let back = step.checked_neg().ok_or_else(|| self.overflow())?;
-        self.with_axes(offset, |at, old| if at == axis { (dim, back) } else { old })
+        let mut part = self.clone();
+        part.offset = offset;
+        if let Some(step) = part.strides.axes_mut().get_mut(axis) {
+            *step = back;
+        }
+        Ok(part)
     }
 
     fn axes(&self) -> impl Iterator<Item = (usize, isize)> + Clone {
@@ -267,35 +281,14 @@ impl StridedLayout {
         self.axes().nth(axis).ok_or(StridedError::Axis { axis, rank: self.shape.len() })
     }
 
-    /// The offset `count` steps along.
+    /// The offset `count` steps along; also without elements it is one that an address can have.
     fn stepped(&self, step: isize, count: usize) -> Result<usize, StridedError> {
         if count == 0 {
             return Ok(self.offset);
         }
         let steps = isize::try_from(count).ok().and_then(|count| step.checked_mul(count));
-        steps.and_then(|bytes| self.offset.checked_add_signed(bytes)).ok_or_else(|| self.overflow())
-    }
-
-    fn with_axes(
-        &self,
-        offset: usize,
-        axis: impl Fn(usize, (usize, isize)) -> (usize, isize),
-    ) -> Result<Self, StridedError> {
-        let axes = self.axes().enumerate().map(|(at, old)| axis(at, old)).collect();
-        self.rebuilt(offset, &axes)
-    }
-
-    fn rebuilt(
-        &self,
-        offset: usize,
-        axes: &ArrayVec<(usize, isize), MAX_RANK>,
-    ) -> Result<Self, StridedError> {
-        let dims: ArrayVec<usize, MAX_RANK> = axes.iter().map(|(dim, _)| *dim).collect();
-        let steps: ArrayVec<isize, MAX_RANK> = axes.iter().map(|(_, step)| *step).collect();
-        let (Some(shape), Some(strides)) = (Shape::new(&dims), Strides::new(&steps)) else {
-            return Err(self.overflow());
-        };
-        Self::new(shape, strides, offset, self.element_bytes)
+        let offset = steps.and_then(|bytes| self.offset.checked_add_signed(bytes));
+        offset.filter(|at| isize::try_from(*at).is_ok()).ok_or_else(|| self.overflow())
     }
 
     fn overflow(&self) -> StridedError {

@@ -29,7 +29,7 @@ struct Counter {
 impl Rows {
     /// The runs from `offset` on, for axes (outermost first) whose spans are known to fit an
     /// `isize`.
-    pub(super) fn new(
+    pub(in crate::layout) fn new(
         offset: usize,
         element_bytes: usize,
         axes: impl Iterator<Item = (usize, isize)> + Clone,

@@ -110,6 +110,37 @@ fn a_layout_without_elements_has_no_bytes() {
     assert!(none.narrow(1, 0..1).is_err());
 }
 
+/// Parts are not checked when they are made, so they must be what a check would let pass.
+fn is_sound(part: &StridedLayout) -> bool {
+    let (shape, strides) = (part.shape().clone(), part.strides().clone());
+    StridedLayout::new(shape, strides, part.offset(), part.element_bytes()).as_ref() == Ok(part)
+}
+
+#[test]
+fn parts_at_the_edge_of_the_address_space_are_sound_or_refused() {
+    let half = isize::MAX / 2;
+    let wholes = [
+        strided(&[3, 2], &[half, 0], 0, 1),
+        strided(&[3, 1], &[-half, isize::MIN], isize::MAX.unsigned_abs() - 1, 1),
+        // Without elements any step passes.
+        strided(&[0, 5], &[1, isize::MAX], 0, 1),
+        strided(&[5, 0], &[isize::MIN, isize::MIN], 7, 1),
+    ];
+    for whole in wholes {
+        for axis in 0..2 {
+            let parts = [
+                whole.flip(axis),
+                whole.transpose(0, 1),
+                whole.narrow(axis, 1..2),
+                whole.narrow(axis, 2..3),
+                whole.select(axis, 1),
+                whole.select(axis, 2),
+            ];
+            assert!(parts.iter().flatten().all(is_sound), "{whole:?}: {parts:?}");
+        }
+    }
+}
+
 #[test]
 fn repeated_and_interleaved_axes_may_overlap() {
     assert!(strided(&[4, 3], &[0, 1], 0, 1).may_overlap_itself());
@@ -237,6 +268,7 @@ proptest! {
             };
             part = next.unwrap_or(part);
         }
+        prop_assert!(is_sound(&part));
         prop_assert!(elements(&part).iter().all(|at| all.contains(at)));
     }
 
