@@ -8,8 +8,11 @@
     reason = "what goes wrong here fails a test"
 )]
 
+mod gl;
+
 use std::sync::Arc;
 
+use gl::{GlSide, calls::GLES};
 use tensor_core::{
     CpuAccess, DType, Layout, Memory, PixelFormat, Region, Shape, TensorDyn, TensorMemory,
     layout::StridedLayout,
@@ -24,7 +27,7 @@ fn dense(memory: Memory, access: CpuAccess) -> TensorDyn {
 }
 
 /// A tensor of every kind this machine gives, with the kind it must say it is.
-fn tensors() -> Vec<(TensorMemory, TensorDyn)> {
+fn tensors(gl: Option<&GlSide>) -> Vec<(TensorMemory, TensorDyn)> {
     let steps = [
         (TensorMemory::Mem, Step::Heap),
         (TensorMemory::Shm, Step::Memfd),
@@ -44,13 +47,18 @@ fn tensors() -> Vec<(TensorMemory, TensorDyn)> {
     let mut tensors: Vec<_> = steps.into_iter().filter_map(allocate).collect();
     let lent = Memory::foreign(TensorMemory::Mem, Arc::new(vec![7_u8; 1024]));
     tensors.push((TensorMemory::Mem, dense(lent, CpuAccess::Read)));
+    tensors.extend(gl.map(|gl| {
+        let (_, memory) = gl.memory(1024, CpuAccess::ReadWrite);
+        (TensorMemory::Pbo, dense(memory, CpuAccess::ReadWrite))
+    }));
     tensors
 }
 
 // S-OV-01, S-OV-02, S-OV-03
 #[test]
 fn twelve_operations_are_the_same_on_every_kind() {
-    for (kind, tensor) in tensors() {
+    let gl = GlSide::get(GLES);
+    for (kind, tensor) in tensors(gl.as_ref()) {
         let is_lent = tensor.access() == CpuAccess::Read;
         // 1 memory, 2 shape, 3 size
         assert_eq!((tensor.memory(), &tensor.shape()[..]), (kind, &DIMS[..]));
