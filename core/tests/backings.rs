@@ -10,7 +10,7 @@
 
 mod gl;
 
-use std::sync::Arc;
+use std::{env, sync::Arc};
 
 use gl::{GlSide, calls::GLES};
 use tensor_core::{
@@ -39,6 +39,9 @@ fn tensors(gl: Option<&GlSide>) -> Vec<(TensorMemory, TensorDyn)> {
         match policy.allocate(1024, CpuAccess::ReadWrite) {
             Ok(allocation) => Some((kind, dense(allocation.memory, CpuAccess::ReadWrite))),
             Err(error) => {
+                #[expect(clippy::disallowed_methods, reason = "the switch is for tests")]
+                let required = env::var("REQUIRE_BACKENDS").unwrap_or_default();
+                assert!(!required.contains("dma_buf"), "required but missing: {error}");
                 println!("skipped: {error}");
                 None
             }
@@ -89,4 +92,29 @@ fn twelve_operations_are_the_same_on_every_kind() {
         assert_eq!(view.identity().id(), tensor.identity().id());
         assert!(view.aliases(&tensor));
     }
+}
+
+// G15, S-SEL-01: who may not use the devices gets shared memory, and is told what each step answered
+#[test]
+fn without_permission_every_step_says_why_and_the_last_serves() {
+    #[expect(clippy::disallowed_methods, reason = "the switch is for tests")]
+    let is_required = env::var("REQUIRE_BACKENDS").unwrap_or_default().contains("no_permission");
+    let allocation = AllocPolicy::default().allocate(4096, CpuAccess::ReadWrite).unwrap();
+    let reasons: Vec<_> = allocation.attempts.iter().map(ToString::to_string).collect();
+    let is_denied = |device: &str| {
+        reasons.iter().any(|reason| reason.contains(device) && reason.contains("(os error 13)"))
+    };
+    if !["/dev/dma_heap/system", "/dev/udmabuf"].into_iter().all(is_denied) {
+        assert!(!is_required, "nothing is denied: {reasons:?}");
+        println!("skipped: not a machine whose devices are denied: {reasons:?}");
+        return;
+    }
+    assert_eq!(allocation.memory.kind(), TensorMemory::Shm);
+    assert_eq!(allocation.path, None);
+    let error = AllocPolicy::dma_buf_only().allocate(4096, CpuAccess::ReadWrite).unwrap_err();
+    let text = error.to_string();
+    assert!(reasons.iter().all(|reason| text.contains(reason)), "{text}");
+    // An image gains nothing from shared memory that no device can import.
+    let image = TensorDyn::image(PixelFormat::Rgba, 64, 64, CpuAccess::ReadWrite).unwrap();
+    assert_eq!(image.memory(), TensorMemory::Mem);
 }

@@ -4,10 +4,11 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
+    clippy::print_stdout,
     reason = "what goes wrong here fails a test"
 )]
 
-use std::{fs, thread};
+use std::{env, fs, thread};
 
 use tensor_core::{
     CpuAccess, ImageLayout, Memory, PixelFormat, Region, StrideAlign, TensorDyn,
@@ -16,8 +17,29 @@ use tensor_core::{
 };
 
 const THREADS: usize = 4;
-const OPERATIONS: usize = 25_000;
+/// In all; `RANDOM_OPERATIONS` sets another number, for slow machines and checkers.
+const OPERATIONS: usize = 100_000;
 const HELD: usize = 24;
+
+/// A variable of the test's own environment.
+fn setting(name: &str) -> String {
+    #[expect(clippy::disallowed_methods, reason = "the switches are for tests")]
+    env::var(name).unwrap_or_default()
+}
+
+/// The steps that this machine serves; `REQUIRE_BACKENDS=dma_buf` forbids to leave one out.
+fn steps() -> Vec<Step> {
+    let serves =
+        |step: &Step| match AllocPolicy::from_steps([*step]).allocate(4096, CpuAccess::ReadWrite) {
+            Ok(_) => true,
+            Err(error) => {
+                assert!(!setting("REQUIRE_BACKENDS").contains("dma_buf"), "required: {error}");
+                println!("skipped: {error}");
+                false
+            }
+        };
+    [Step::Heap, Step::Memfd, Step::DmaHeap, Step::Udmabuf].into_iter().filter(serves).collect()
+}
 
 /// A sequence that is the same every time (xorshift64).
 struct Sequence(u64);
@@ -41,9 +63,8 @@ fn census() -> (usize, usize) {
     )
 }
 
-fn image(sequence: &mut Sequence) -> TensorDyn {
-    let steps = [Step::Heap, Step::Memfd, Step::DmaHeap];
-    let policy = AllocPolicy::from_steps([steps[sequence.below(3)], Step::Memfd]);
+fn image(sequence: &mut Sequence, steps: &[Step]) -> TensorDyn {
+    let policy = AllocPolicy::from_steps([steps[sequence.below(steps.len())]]);
     let format = PixelFormat::ALL[sequence.below(PixelFormat::ALL.len())];
     let (width, height) = (2 + 2 * sequence.below(32), 2 + 2 * sequence.below(16));
     let layout = ImageLayout::packed(format, width, height, StrideAlign::DMA).unwrap();
@@ -59,13 +80,13 @@ fn imported(tensor: &TensorDyn) -> Option<TensorDyn> {
     Some(TensorDyn::from_image(image.layout, [memory], CpuAccess::Read).unwrap())
 }
 
-fn operate(sequence: &mut Sequence, held: &mut Vec<TensorDyn>) {
+fn operate(sequence: &mut Sequence, steps: &[Step], held: &mut Vec<TensorDyn>) {
     if held.is_empty() {
-        held.push(image(sequence));
+        held.push(image(sequence, steps));
     }
     let at = sequence.below(held.len());
     match sequence.below(8) {
-        0 => held.push(image(sequence)),
+        0 => held.push(image(sequence, steps)),
         1 => held.extend(imported(&held[at])),
         2 => held.push(held[at].clone()),
         3 => {
@@ -93,19 +114,23 @@ fn operate(sequence: &mut Sequence, held: &mut Vec<TensorDyn>) {
 
 #[test]
 fn a_hundred_thousand_operations_leave_nothing_behind() {
+    let operations = setting("RANDOM_OPERATIONS").parse().unwrap_or(OPERATIONS);
+    let steps = steps();
     // One of everything first, so that what is made once is not counted.
-    operate(&mut Sequence(1), &mut Vec::new());
+    operate(&mut Sequence(1), &steps, &mut Vec::new());
     let before = census();
     thread::scope(|scope| {
         for seed in 1..=THREADS {
+            let steps = &steps;
             scope.spawn(move || {
                 let mut sequence = Sequence(u64::try_from(seed).unwrap() * 0x9E37_79B9);
                 let mut held = Vec::new();
-                for _ in 0..OPERATIONS {
-                    operate(&mut sequence, &mut held);
+                for _ in 0..operations / THREADS {
+                    operate(&mut sequence, steps, &mut held);
                 }
             });
         }
     });
     assert_eq!(census(), before, "descriptors, and mappings of tensors");
+    println!("{operations} operations on {steps:?}");
 }
