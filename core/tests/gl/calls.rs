@@ -1,6 +1,6 @@
 //! The calls of EGL and GL that the tests make, as the Khronos headers declare them, found at run time.
 
-use std::{ffi::c_void, ptr};
+use std::{ffi::c_void, ptr, sync::LazyLock};
 
 use libloading::Library;
 
@@ -16,7 +16,7 @@ macro_rules! functions {
         }
 
         impl $table {
-            pub(super) fn of(library: &'static Library) -> Result<Self, libloading::Error> {
+            pub(super) fn of(library: &Library) -> Result<Self, libloading::Error> {
                 Ok(Self { $($field: {
                     // SAFETY: the row is the declaration in the Khronos header.
                     *unsafe { library.get($symbol) }?
@@ -65,11 +65,24 @@ functions! {
     }
 }
 
+/// A library, or why there is none. It stays: a driver that was loaded once is not safe to unload.
+type Loaded = LazyLock<Result<Library, String>>;
+
+static LIB_EGL: Loaded = LazyLock::new(|| load("libEGL.so.1"));
+static LIB_GLES: Loaded = LazyLock::new(|| load("libGLESv2.so.2"));
+static LIB_GL: Loaded = LazyLock::new(|| load("libOpenGL.so.0"));
+
+fn load(name: &str) -> Result<Library, String> {
+    // SAFETY: what these libraries run when they are loaded is meant to be run in any program.
+    let library = unsafe { Library::new(name) };
+    library.map_err(|error| error.to_string())
+}
+
 /// One of the two GLs that EGL makes contexts of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Api {
     pub(crate) name: &'static str,
-    library: &'static str,
+    library: &'static Loaded,
     /// `EGL_OPENGL_ES_API` or `EGL_OPENGL_API`.
     egl: u32,
     /// `EGL_OPENGL_ES3_BIT` or `EGL_OPENGL_BIT`.
@@ -81,7 +94,7 @@ pub(crate) struct Api {
 
 pub(crate) const GLES: Api = Api {
     name: "OpenGL ES",
-    library: "libGLESv2.so.2",
+    library: &LIB_GLES,
     egl: 0x30A0,
     renderable: 0x40,
     read_format: 0x1908,
@@ -90,7 +103,7 @@ pub(crate) const GLES: Api = Api {
 
 pub(crate) const DESKTOP: Api = Api {
     name: "OpenGL",
-    library: "libOpenGL.so.0",
+    library: &LIB_GL,
     egl: 0x30A2,
     renderable: 0x8,
     read_format: 0x1907,
@@ -108,19 +121,14 @@ pub(super) struct Context {
     pub(super) calls: Calls,
 }
 
-/// A library that stays: a driver that was loaded once is not safe to unload.
-fn library(name: &str) -> Result<&'static Library, String> {
-    // SAFETY: what these libraries run when they are loaded is meant to be run in any program.
-    let library = unsafe { Library::new(name) };
-    library.map(|library| &*Box::leak(Box::new(library))).map_err(|error| error.to_string())
-}
-
 impl Context {
     /// A context of version 3 on Mesa's platform without a window system.
     pub(super) fn new(api: Api) -> Result<Self, String> {
         const PLATFORM_SURFACELESS: u32 = 0x31DD;
-        let egl = Egl::of(library("libEGL.so.1")?).map_err(|error| error.to_string())?;
-        let calls = Calls::of(library(api.library)?).map_err(|error| error.to_string())?;
+        let egl =
+            Egl::of(LIB_EGL.as_ref().map_err(String::clone)?).map_err(|error| error.to_string())?;
+        let calls = Calls::of(api.library.as_ref().map_err(String::clone)?)
+            .map_err(|error| error.to_string())?;
         let failed = |call: &str| {
             // SAFETY: takes nothing.
             let code = unsafe { (egl.get_error)() };
