@@ -86,6 +86,12 @@ pub enum DescError {
         /// Its value.
         code: u32,
     },
+    /// A field without which the descriptor names no memory.
+    #[error("{field} names no memory")]
+    Missing {
+        /// Which field.
+        field: &'static str,
+    },
     /// More axes than the struct has room for.
     #[error("{ndim} axes; a descriptor has at most {MAX_RANK}")]
     Rank {
@@ -140,6 +146,21 @@ impl TensorDesc {
             return CpuAccess::ReadWrite;
         }
         CpuAccess::from_bits(self.flags & CPU_READ != 0, self.flags & CPU_WRITE != 0)
+    }
+
+    /// Narrows what the CPU may do to what `access` allows too; it never widens.
+    ///
+    /// ```
+    /// use tensor_core::{CpuAccess, TensorDesc};
+    /// let mut desc = TensorDesc::empty();
+    /// desc.restrict_cpu_access(CpuAccess::Read);
+    /// desc.restrict_cpu_access(CpuAccess::ReadWrite);
+    /// assert_eq!(desc.access(), CpuAccess::Read);
+    /// ```
+    pub fn restrict_cpu_access(&mut self, access: CpuAccess) {
+        let is_view = self.flags & VIEW != 0;
+        let others = self.flags & !(CPU_ACCESS_DECLARED | CPU_READ | CPU_WRITE);
+        self.flags = others | Self::flags_of(self.access().intersection(access), is_view);
     }
 
     /// The flags that declare `access`, for a view or a whole tensor.

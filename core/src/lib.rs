@@ -27,6 +27,7 @@ pub mod memory_kind;
 pub mod preprocess;
 pub mod quantization;
 pub mod shape;
+pub mod socket;
 pub mod sys;
 pub mod tensor;
 pub mod transfer;

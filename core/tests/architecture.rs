@@ -37,6 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("memory", &["memory"]),
     ("tensor", &["tensor"]),
     ("exchange", &["transfer", "import_cache"]),
+    ("socket", &["socket"]),
 ];
 
 /// Memory is bytes: it must know neither shape nor format, though both lie below it.

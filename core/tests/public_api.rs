@@ -55,7 +55,9 @@ fn enums_that_may_grow_say_so() {
         ("memory/error.rs", "MapError"),
         ("tensor/error.rs", "TensorError"),
         ("layout/error.rs", "LayoutError"),
-        ("transfer.rs", "TransferError"),
+        ("transfer/error.rs", "TransferError"),
+        ("transfer/error.rs", "ExportError"),
+        ("transfer/error.rs", "ImportError"),
         ("blob/error.rs", "BlobError"),
         ("format/table.rs", "PixelFormat"),
         ("compression.rs", "Compression"),
@@ -89,7 +91,7 @@ fn a_batch_is_no_blob_of_one_image() {
     let desc = ImageDesc::new(PixelFormat::Rgb, 8, 8).with_memory(TensorMemory::Mem);
     let batch = TensorDyn::image_desc(&desc.with_batch(2)).unwrap();
     let refused = describe(&batch, &[0]).unwrap_err();
-    assert!(matches!(refused, TransferError::NotAnImage { .. }));
+    assert!(matches!(refused, TransferError::Batch { .. }));
     assert!(refused.to_string().contains("[2, 8, 8, 3]"), "{refused}");
     let layout = batch.image_layout().unwrap().clone();
     assert!(BatchLayout::stacked(layout, 0).is_err());

@@ -79,11 +79,8 @@ impl<'a> Extension<'a> {
         let len = usize::try_from(fixed.len).ok().filter(|len| *len >= FIXED_LEN && *len <= left);
         let len = len.ok_or(short(fixed.len.into()))?;
         let name_left = len.saturating_sub(FIXED_LEN);
-        let bounds = BlobError::StringBounds {
-            field: "name",
-            need: fixed.name_len.into(),
-            left: name_left,
-        };
+        let bounds =
+            BlobError::StringBounds { field: "name", need: fixed.name_len.into(), left: name_left };
         let name = reader.counted(fixed.name_len).filter(|name| name.len() <= name_left);
         let name = std::str::from_utf8(name.ok_or(bounds)?).map_err(|error| {
             BlobError::InvalidUtf8 { field: "name", valid_up_to: error.valid_up_to() }

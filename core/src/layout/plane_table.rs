@@ -197,6 +197,31 @@ impl PixelFormat {
         }
     }
 
+    /// The width and height in pixels of the image whose [`allocation_shape`](Self::allocation_shape)
+    /// is `shape`. Images of one plane may leave out the axis of one component.
+    ///
+    /// ```
+    /// use tensor_core::{PixelFormat, Shape};
+    /// let shape = Shape::new(&[725, 640]).unwrap();
+    /// assert_eq!(PixelFormat::Nv12.size_of_allocation(&shape), Some((640, 483)));
+    /// assert_eq!(PixelFormat::Rgb.size_of_allocation(&shape), None);
+    /// ```
+    #[must_use]
+    pub fn size_of_allocation(self, shape: &Shape) -> Option<(usize, usize)> {
+        let is_one_plane = self.planes().len() == 1;
+        let (width, height) = match shape[..] {
+            [rows, width] if !is_one_plane => (width, self.image_height_from_combined(rows)?),
+            [channels, height, width] if !is_one_plane && self.channels() == channels => {
+                (width, height)
+            }
+            [height, width] | [height, width, _] => (width, height),
+            _ => return None,
+        };
+        let is_it = self.allocation_shape(width, height).as_ref() == Some(shape)
+            || is_one_plane && self.addressing_shape(width, height) == *shape;
+        is_it.then_some((width, height))
+    }
+
     /// The stride of `plane` in an image whose first plane has rows `row_stride` bytes apart.
     fn plane_stride(self, plane: &PlaneFormat, row_stride: usize) -> Option<usize> {
         let (times, parts) = self.stride_ratio(plane)?;

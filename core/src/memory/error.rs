@@ -5,7 +5,7 @@ use std::{fmt, io, path::PathBuf};
 use thiserror::Error;
 
 use super::PboError;
-use crate::access::CpuAccess;
+use crate::{access::CpuAccess, desc::DescError};
 
 /// One step of an allocation that did not serve, and why.
 #[derive(Debug)]
@@ -53,6 +53,9 @@ impl std::error::Error for AllocError {}
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ImportError {
+    /// A C descriptor is refused.
+    #[error(transparent)]
+    Desc(#[from] DescError),
     /// The file is on a filesystem that holds no importable memory.
     #[error(
         "the fd is on a filesystem with magic {0:#010x}; only dma-bufs and tmpfs files (memfd) can be imported"

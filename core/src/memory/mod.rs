@@ -21,6 +21,7 @@
 //! and unmap.
 
 mod cuda;
+mod described;
 mod dma_buf;
 mod error;
 mod fence;
@@ -195,6 +196,16 @@ impl Memory {
     #[must_use]
     pub fn foreign(kind: TensorMemory, owner: Arc<ForeignBytes>) -> Self {
         Self::new(Kind::Foreign(ForeignMemory::new(kind, owner)), CpuAccess::Read)
+    }
+
+    /// The same memory, with what its producer says of its pages; an answer of our own stays.
+    pub(crate) fn with_contiguity_of_producer(mut self, contiguity: Contiguity) -> Self {
+        if let Some(inner) =
+            Arc::get_mut(&mut self.0).filter(|i| i.contiguity == Contiguity::Unknown)
+        {
+            inner.contiguity = contiguity;
+        }
+        self
     }
 
     fn backing(&self) -> &dyn Backing {

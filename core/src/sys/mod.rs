@@ -11,5 +11,6 @@ pub mod dma_heap;
 pub mod file;
 pub mod memfd;
 pub mod mmap;
+pub mod scm_rights;
 pub mod sync_file;
 pub mod udmabuf;

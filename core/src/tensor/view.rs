@@ -91,7 +91,7 @@ impl TensorDyn {
     pub fn with_format(&self, format: PixelFormat) -> Result<Self, TensorError> {
         let dense = self.dense_layout().ok_or(TensorError::NotDense)?;
         let refuse = || TensorError::FormatShape { format, shape: self.shape.clone() };
-        let (width, height) = size_of_allocation(format, &self.shape).ok_or_else(refuse)?;
+        let (width, height) = format.size_of_allocation(&self.shape).ok_or_else(refuse)?;
         if self.dtype.size_bytes() != format.dtype().size_bytes() {
             return Err(refuse());
         }
@@ -123,6 +123,12 @@ impl TensorDyn {
         StridedLayout::new(shape.clone(), strides.clone(), offset, element_bytes).ok()
     }
 
+    /// The same tensor, said to be a part of another or not.
+    pub(crate) fn with_view_mark(mut self, is_view: bool) -> Self {
+        self.is_view = is_view;
+        self
+    }
+
     pub(super) fn with_layout(&self, layout: Layout) -> Result<Self, TensorError> {
         let (shape, strides) = (layout.shape()?, layout.strides()?);
         Ok(Self { layout, shape, strides, is_view: true, ..self.clone() })
@@ -131,23 +137,6 @@ impl TensorDyn {
     fn not_a(&self, what: &'static str) -> TensorError {
         TensorError::NotA { shape: self.shape.clone(), what }
     }
-}
-
-/// The size in pixels of the image whose allocation has `shape`.
-fn size_of_allocation(format: PixelFormat, shape: &Shape) -> Option<(usize, usize)> {
-    let (width, height) = match shape[..] {
-        [rows, width] if format.planes().len() > 1 => {
-            (width, format.image_height_from_combined(rows)?)
-        }
-        [channels, height, width] if format.channels() == channels && format.planes().len() > 1 => {
-            (width, height)
-        }
-        [height, width] | [height, width, _] => (width, height),
-        _ => return None,
-    };
-    let is_it = format.allocation_shape(width, height).as_ref() == Some(shape)
-        || format.addressing_shape(width, height) == *shape && format.planes().len() == 1;
-    is_it.then_some((width, height))
 }
 
 fn moved(image: &ImageLayout, bytes: usize) -> Result<ImageLayout, TensorError> {

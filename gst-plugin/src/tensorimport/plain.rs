@@ -3,7 +3,7 @@
 
 use gst::glib;
 use tensor_core::{
-    Colorimetry, ImageLayout, MAX_PLANES, TensorMemory,
+    Colorimetry, Extension, ImageLayout, MAX_PLANES, TensorMemory,
     transfer::{ImageDescription, TransferError},
 };
 
@@ -60,6 +60,7 @@ fn blob(placed: &Placed, colorimetry: Colorimetry) -> Result<Vec<u8>, TransferEr
         memory_lens: &memory_lens,
         colorimetry,
         quantization: None,
+        extension: Extension::default(),
     };
     description.to_blob(placed.handles.as_slice())
 }
