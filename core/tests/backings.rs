@@ -14,9 +14,10 @@ use std::{env, sync::Arc};
 
 use gl::{GlSide, calls::GLES};
 use tensor_core::{
-    CpuAccess, DType, Layout, Memory, PixelFormat, Region, Shape, TensorDyn, TensorMemory,
+    CpuAccess, DType, ImageLayout, Layout, Memory, PixelFormat, Region, Shape, TensorDyn,
+    TensorError, TensorMemory,
     layout::StridedLayout,
-    memory::{AllocPolicy, Step},
+    memory::{AllocPolicy, MapError, Step},
 };
 
 const DIMS: [usize; 3] = [16, 16, 4];
@@ -91,6 +92,67 @@ fn twelve_operations_are_the_same_on_every_kind() {
         // 11 identity, 12 aliasing
         assert_eq!(view.identity().id(), tensor.identity().id());
         assert!(view.aliases(&tensor));
+    }
+}
+
+// S-VIEW-13, D-49
+#[test]
+fn a_part_outlives_its_whole_on_every_kind() {
+    let gl = GlSide::get(GLES);
+    for (kind, tensor) in tensors(gl.as_ref()) {
+        let part = tensor.batch(3).unwrap().batch(5).unwrap();
+        let siblings: Vec<_> = (0..16).map(|n| tensor.batch(n).unwrap()).collect();
+        let mut before = vec![0; part.flat_len()];
+        part.copy_to_flat(&mut before).unwrap();
+        drop((tensor, siblings));
+        let mut flat = vec![1; part.flat_len()];
+        part.copy_to_flat(&mut flat).unwrap();
+        assert_eq!(flat, before, "{kind}");
+    }
+}
+
+// S-MAP-01, S-MAP-03, S-CLS-08: own memory and imported memory are judged by their real length alike
+#[test]
+fn what_reaches_past_a_memory_is_refused_alike_on_every_kind() {
+    let gl = GlSide::get(GLES);
+    for (kind, tensor) in tensors(gl.as_ref()) {
+        let own = tensor.memories()[0].clone();
+        let imported = own.fd().map(|fd| Memory::import(fd, CpuAccess::Read).unwrap());
+        for memory in [Some(own), imported].into_iter().flatten() {
+            let have = memory.len();
+            let rows = |height: usize| {
+                let layout =
+                    ImageLayout::with_row_stride(PixelFormat::Grey, 60, height, 64).unwrap();
+                TensorDyn::from_image(layout, [memory.clone()], CpuAccess::Read)
+            };
+            let fits = rows(have / 64).unwrap();
+            assert_eq!(fits.map_read().unwrap().plane(0).unwrap().rows().count(), have / 64);
+            let need = have + 60;
+            let refused = rows(have / 64 + 1).unwrap_err();
+            let TensorError::TooSmall { plane: 0, memory: 0, need: said, have: real } = refused
+            else {
+                panic!("{kind}: {refused}")
+            };
+            assert_eq!((said, real), (need, have), "{kind}");
+        }
+    }
+}
+
+// S-MAP-03: what excludes a map is said in one error on every kind whose maps are shared
+#[test]
+fn a_map_that_another_excludes_is_refused_alike_on_every_kind() {
+    for (kind, tensor) in tensors(None) {
+        let reader = tensor.map_read().unwrap();
+        assert!(tensor.map_read().is_ok(), "{kind}");
+        let refused = tensor.map_write();
+        let is_lent = tensor.access() == CpuAccess::Read;
+        let expected = match refused {
+            Err(MapError::AccessDenied { .. }) => is_lent,
+            Err(MapError::Busy { writer: false }) => !is_lent,
+            _ => false,
+        };
+        assert!(expected, "{kind}: {refused:?}");
+        drop(reader);
     }
 }
 
