@@ -8,7 +8,11 @@
     reason = "what goes wrong here fails a test"
 )]
 
+mod gl;
+
 use std::{env, fs, thread};
+
+use gl::{GlSide, calls::GLES};
 
 use tensor_core::{
     CpuAccess, ImageLayout, Memory, PixelFormat, Region, StrideAlign, TensorDyn,
@@ -27,18 +31,38 @@ fn setting(name: &str) -> String {
     env::var(name).unwrap_or_default()
 }
 
-/// The steps that this machine serves; `REQUIRE_BACKENDS=dma_buf` forbids to leave one out.
-fn steps() -> Vec<Step> {
-    let serves =
-        |step: &Step| match AllocPolicy::from_steps([*step]).allocate(4096, CpuAccess::ReadWrite) {
-            Ok(_) => true,
-            Err(error) => {
+/// Where memories come from on this machine.
+#[derive(Debug)]
+struct Sources {
+    steps: Vec<Step>,
+    gl: Option<GlSide>,
+}
+
+impl Sources {
+    /// All there are; `REQUIRE_BACKENDS` naming `dma_buf` or `gl` forbids to leave one out.
+    fn of_this_machine() -> Self {
+        let serves = |step: &Step| {
+            let served = AllocPolicy::from_steps([*step]).allocate(4096, CpuAccess::ReadWrite);
+            if let Err(error) = &served {
                 assert!(!setting("REQUIRE_BACKENDS").contains("dma_buf"), "required: {error}");
                 println!("skipped: {error}");
-                false
             }
+            served.is_ok()
         };
-    [Step::Heap, Step::Memfd, Step::DmaHeap, Step::Udmabuf].into_iter().filter(serves).collect()
+        let steps = [Step::Heap, Step::Memfd, Step::DmaHeap, Step::Udmabuf];
+        Self { steps: steps.into_iter().filter(serves).collect(), gl: GlSide::get(GLES) }
+    }
+
+    fn memory(&self, sequence: &mut Sequence, len: usize) -> Memory {
+        let sources = self.steps.len() + usize::from(self.gl.is_some());
+        match (self.steps.get(sequence.below(sources)), &self.gl) {
+            (None, Some(gl)) => gl.memory(len, CpuAccess::ReadWrite).1,
+            (step, _) => {
+                let policy = AllocPolicy::from_steps(step.copied());
+                policy.allocate(len, CpuAccess::ReadWrite).unwrap().memory
+            }
+        }
+    }
 }
 
 /// A sequence that is the same every time (xorshift64).
@@ -63,12 +87,16 @@ fn census() -> (usize, usize) {
     )
 }
 
-fn image(sequence: &mut Sequence, steps: &[Step]) -> TensorDyn {
-    let policy = AllocPolicy::from_steps([steps[sequence.below(steps.len())]]);
+/// Buffer objects that were not deleted. GL gives the lowest names that are free, or nearly.
+fn buffers(gl: &GlSide) -> usize {
+    gl.run(|gl| (1..10_000).filter(|name| gl.is_buffer(*name)).count())
+}
+
+fn image(sequence: &mut Sequence, sources: &Sources) -> TensorDyn {
     let format = PixelFormat::ALL[sequence.below(PixelFormat::ALL.len())];
     let (width, height) = (2 + 2 * sequence.below(32), 2 + 2 * sequence.below(16));
     let layout = ImageLayout::packed(format, width, height, StrideAlign::DMA).unwrap();
-    let memory = policy.allocate(layout.allocation_len(0), CpuAccess::ReadWrite).unwrap().memory;
+    let memory = sources.memory(sequence, layout.allocation_len(0));
     TensorDyn::from_image(layout, [memory], CpuAccess::ReadWrite).unwrap()
 }
 
@@ -80,13 +108,13 @@ fn imported(tensor: &TensorDyn) -> Option<TensorDyn> {
     Some(TensorDyn::from_image(image.layout, [memory], CpuAccess::Read).unwrap())
 }
 
-fn operate(sequence: &mut Sequence, steps: &[Step], held: &mut Vec<TensorDyn>) {
+fn operate(sequence: &mut Sequence, sources: &Sources, held: &mut Vec<TensorDyn>) {
     if held.is_empty() {
-        held.push(image(sequence, steps));
+        held.push(image(sequence, sources));
     }
     let at = sequence.below(held.len());
     match sequence.below(8) {
-        0 => held.push(image(sequence, steps)),
+        0 => held.push(image(sequence, sources)),
         1 => held.extend(imported(&held[at])),
         2 => held.push(held[at].clone()),
         3 => {
@@ -115,22 +143,23 @@ fn operate(sequence: &mut Sequence, steps: &[Step], held: &mut Vec<TensorDyn>) {
 #[test]
 fn a_hundred_thousand_operations_leave_nothing_behind() {
     let operations = setting("RANDOM_OPERATIONS").parse().unwrap_or(OPERATIONS);
-    let steps = steps();
+    let sources = Sources::of_this_machine();
     // One of everything first, so that what is made once is not counted.
-    operate(&mut Sequence(1), &steps, &mut Vec::new());
+    operate(&mut Sequence(1), &sources, &mut Vec::new());
     let before = census();
     thread::scope(|scope| {
         for seed in 1..=THREADS {
-            let steps = &steps;
+            let sources = &sources;
             scope.spawn(move || {
                 let mut sequence = Sequence(u64::try_from(seed).unwrap() * 0x9E37_79B9);
                 let mut held = Vec::new();
                 for _ in 0..operations / THREADS {
-                    operate(&mut sequence, steps, &mut held);
+                    operate(&mut sequence, sources, &mut held);
                 }
             });
         }
     });
     assert_eq!(census(), before, "descriptors, and mappings of tensors");
-    println!("{operations} operations on {steps:?}");
+    assert_eq!(sources.gl.as_ref().map_or(0, buffers), 0, "buffer objects");
+    println!("{operations} operations on {:?} and GL: {}", sources.steps, sources.gl.is_some());
 }
