@@ -9,7 +9,7 @@
 /// ```
 /// use tensor_core::layout::GlPixelStore;
 /// let rgb = GlPixelStore::of_row_stride(128, 3).unwrap();
-/// assert_eq!((rgb.row_length, rgb.alignment), (42, 8));
+/// assert_eq!((rgb.row_length, rgb.alignment), (42, 4));
 /// assert_eq!(GlPixelStore::of_row_stride(127, 3), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
