@@ -8,12 +8,16 @@
     reason = "what goes wrong here fails a test"
 )]
 
-use std::sync::Arc;
+mod gl;
 
+use std::{env, sync::Arc};
+
+use gl::{GlSide, calls::GLES};
 use tensor_core::{
-    CpuAccess, DType, Layout, Memory, PixelFormat, Region, Shape, TensorDyn, TensorMemory,
+    CpuAccess, DType, ImageLayout, Layout, Memory, PixelFormat, Region, Shape, TensorDyn,
+    TensorError, TensorMemory,
     layout::StridedLayout,
-    memory::{AllocPolicy, Step},
+    memory::{AllocPolicy, MapError, Step},
 };
 
 const DIMS: [usize; 3] = [16, 16, 4];
@@ -24,7 +28,7 @@ fn dense(memory: Memory, access: CpuAccess) -> TensorDyn {
 }
 
 /// A tensor of every kind this machine gives, with the kind it must say it is.
-fn tensors() -> Vec<(TensorMemory, TensorDyn)> {
+fn tensors(gl: Option<&GlSide>) -> Vec<(TensorMemory, TensorDyn)> {
     let steps = [
         (TensorMemory::Mem, Step::Heap),
         (TensorMemory::Shm, Step::Memfd),
@@ -36,6 +40,9 @@ fn tensors() -> Vec<(TensorMemory, TensorDyn)> {
         match policy.allocate(1024, CpuAccess::ReadWrite) {
             Ok(allocation) => Some((kind, dense(allocation.memory, CpuAccess::ReadWrite))),
             Err(error) => {
+                #[expect(clippy::disallowed_methods, reason = "the switch is for tests")]
+                let required = env::var("REQUIRE_BACKENDS").unwrap_or_default();
+                assert!(!required.contains("dma_buf"), "required but missing: {error}");
                 println!("skipped: {error}");
                 None
             }
@@ -44,13 +51,18 @@ fn tensors() -> Vec<(TensorMemory, TensorDyn)> {
     let mut tensors: Vec<_> = steps.into_iter().filter_map(allocate).collect();
     let lent = Memory::foreign(TensorMemory::Mem, Arc::new(vec![7_u8; 1024]));
     tensors.push((TensorMemory::Mem, dense(lent, CpuAccess::Read)));
+    tensors.extend(gl.map(|gl| {
+        let (_, memory) = gl.memory(1024, CpuAccess::ReadWrite);
+        (TensorMemory::Pbo, dense(memory, CpuAccess::ReadWrite))
+    }));
     tensors
 }
 
 // S-OV-01, S-OV-02, S-OV-03, S-VIEW-07
 #[test]
 fn twelve_operations_are_the_same_on_every_kind() {
-    for (kind, tensor) in tensors() {
+    let gl = GlSide::get(GLES);
+    for (kind, tensor) in tensors(gl.as_ref()) {
         let is_lent = tensor.access() == CpuAccess::Read;
         // 1 memory, 2 shape, 3 size
         assert_eq!((tensor.memory(), &tensor.shape()[..]), (kind, &DIMS[..]));
@@ -84,4 +96,90 @@ fn twelve_operations_are_the_same_on_every_kind() {
         assert_eq!(view.identity().id(), tensor.identity().id());
         assert!(view.aliases(&tensor));
     }
+}
+
+// S-VIEW-13, D-49
+#[test]
+fn a_part_outlives_its_whole_on_every_kind() {
+    let gl = GlSide::get(GLES);
+    for (kind, tensor) in tensors(gl.as_ref()) {
+        let part = tensor.batch(3).unwrap().batch(5).unwrap();
+        let siblings: Vec<_> = (0..16).map(|n| tensor.batch(n).unwrap()).collect();
+        let mut before = vec![0; part.flat_len()];
+        part.copy_to_flat(&mut before).unwrap();
+        drop((tensor, siblings));
+        let mut flat = vec![1; part.flat_len()];
+        part.copy_to_flat(&mut flat).unwrap();
+        assert_eq!(flat, before, "{kind}");
+    }
+}
+
+// S-MAP-01, S-MAP-03, S-CLS-08: own memory and imported memory are judged by their real length alike
+#[test]
+fn what_reaches_past_a_memory_is_refused_alike_on_every_kind() {
+    let gl = GlSide::get(GLES);
+    for (kind, tensor) in tensors(gl.as_ref()) {
+        let own = tensor.memories()[0].clone();
+        let imported = own.fd().map(|fd| Memory::import(fd, CpuAccess::Read).unwrap());
+        for memory in [Some(own), imported].into_iter().flatten() {
+            let have = memory.len();
+            let rows = |height: usize| {
+                let layout =
+                    ImageLayout::with_row_stride(PixelFormat::Grey, 60, height, 64).unwrap();
+                TensorDyn::from_image(layout, [memory.clone()], CpuAccess::Read)
+            };
+            let fits = rows(have / 64).unwrap();
+            assert_eq!(fits.map_read().unwrap().plane(0).unwrap().rows().count(), have / 64);
+            let need = have + 60;
+            let refused = rows(have / 64 + 1).unwrap_err();
+            let TensorError::TooSmall { plane: 0, memory: 0, need: said, have: real } = refused
+            else {
+                panic!("{kind}: {refused}")
+            };
+            assert_eq!((said, real), (need, have), "{kind}");
+        }
+    }
+}
+
+// S-MAP-03: what excludes a map is said in one error on every kind whose maps are shared
+#[test]
+fn a_map_that_another_excludes_is_refused_alike_on_every_kind() {
+    for (kind, tensor) in tensors(None) {
+        let reader = tensor.map_read().unwrap();
+        assert!(tensor.map_read().is_ok(), "{kind}");
+        let refused = tensor.map_write();
+        let is_lent = tensor.access() == CpuAccess::Read;
+        let expected = match refused {
+            Err(MapError::AccessDenied { .. }) => is_lent,
+            Err(MapError::Busy { writer: false }) => !is_lent,
+            _ => false,
+        };
+        assert!(expected, "{kind}: {refused:?}");
+        drop(reader);
+    }
+}
+
+// G15, S-SEL-01: who may not use the devices gets shared memory, and is told what each step answered
+#[test]
+fn without_permission_every_step_says_why_and_the_last_serves() {
+    #[expect(clippy::disallowed_methods, reason = "the switch is for tests")]
+    let is_required = env::var("REQUIRE_BACKENDS").unwrap_or_default().contains("no_permission");
+    let allocation = AllocPolicy::default().allocate(4096, CpuAccess::ReadWrite).unwrap();
+    let reasons: Vec<_> = allocation.attempts.iter().map(ToString::to_string).collect();
+    let is_denied = |device: &str| {
+        reasons.iter().any(|reason| reason.contains(device) && reason.contains("(os error 13)"))
+    };
+    if !["/dev/dma_heap/system", "/dev/udmabuf"].into_iter().all(is_denied) {
+        assert!(!is_required, "nothing is denied: {reasons:?}");
+        println!("skipped: not a machine whose devices are denied: {reasons:?}");
+        return;
+    }
+    assert_eq!(allocation.memory.kind(), TensorMemory::Shm);
+    assert_eq!(allocation.path, None);
+    let error = AllocPolicy::dma_buf_only().allocate(4096, CpuAccess::ReadWrite).unwrap_err();
+    let text = error.to_string();
+    assert!(reasons.iter().all(|reason| text.contains(reason)), "{text}");
+    // An image gains nothing from shared memory that no device can import.
+    let image = TensorDyn::image(PixelFormat::Rgba, 64, 64, CpuAccess::ReadWrite).unwrap();
+    assert_eq!(image.memory(), TensorMemory::Mem);
 }

@@ -96,3 +96,83 @@ fn a_batch_is_no_blob_of_one_image() {
     let layout = batch.image_layout().unwrap().clone();
     assert!(BatchLayout::stacked(layout, 0).is_err());
 }
+
+// D-25: a descriptor has an owner or a lender, and an address is for who vouches for it
+#[test]
+fn no_safe_function_takes_a_number_for_a_descriptor_or_an_address() {
+    let takes = |line: &&String| {
+        let is_safe_fn = line.starts_with("pub fn ") || line.starts_with("pub const fn ");
+        let arguments = line.split("->").next().unwrap_or_default();
+        is_safe_fn
+            && ["RawFd", "*const", "*mut", "NonNull"].iter().any(|raw| arguments.contains(raw))
+    };
+    let lines = public_lines();
+    assert_eq!(lines.iter().filter(takes).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+/// Every source file of the crate, with its path.
+fn sources() -> Vec<(String, String)> {
+    fn walk(directory: &Path, found: &mut Vec<(String, String)>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else {
+                let text = fs::read_to_string(&path).unwrap();
+                found.push((path.display().to_string(), text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    found
+}
+
+// D-49, D-51, S-PRT-03: a view duplicates nothing and imports nothing again, for no graphics device is
+// opened at all
+#[test]
+fn no_graphics_device_is_opened() {
+    for (path, text) in sources() {
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let opened = code.filter(|line| line.contains("/dev/dri") || line.contains("GEM"));
+        assert_eq!(opened.collect::<Vec<_>>(), Vec::<&str>::new(), "{path}");
+    }
+}
+
+// S-OV-04: without ndarray the crate lacks what gives its views, and nothing else
+#[test]
+fn the_ndarray_feature_adds_one_method() {
+    let gated: Vec<_> = sources()
+        .iter()
+        .flat_map(|(_, text)| {
+            let after = text.split("#[cfg(feature = \"ndarray\")]").skip(1);
+            after
+                .filter_map(|rest| {
+                    rest.lines()
+                        .find(|line| line.contains("fn ") || line.contains("use "))
+                        .map(|line| line.trim().to_owned())
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let public: Vec<_> = gated.iter().filter(|line| line.starts_with("pub ")).collect();
+    assert!(matches!(public.as_slice(), [view] if view.starts_with("pub fn view(")), "{gated:?}");
+}
+
+// S-OV-06
+#[test]
+fn every_public_module_says_what_it_is() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let lib = fs::read_to_string(root.join("lib.rs")).unwrap();
+    let modules: Vec<_> =
+        lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+    for wanted in ["memory", "tensor", "format", "colorimetry", "preprocess", "layout", "blob"] {
+        assert!(modules.contains(&wanted), "{wanted}");
+    }
+    for module in modules {
+        let file = root.join(format!("{module}.rs"));
+        let file = if file.exists() { file } else { root.join(module).join("mod.rs") };
+        let text = fs::read_to_string(file).unwrap();
+        assert!(text.starts_with("//! "), "{module} does not say what it is");
+    }
+}

@@ -4,10 +4,15 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
+    clippy::print_stdout,
     reason = "what goes wrong here fails a test"
 )]
 
-use std::{fs, thread};
+mod gl;
+
+use std::{env, fs, thread};
+
+use gl::{GlSide, calls::GLES};
 
 use tensor_core::{
     CpuAccess, ImageLayout, Memory, PixelFormat, Region, StrideAlign, TensorDyn,
@@ -16,8 +21,49 @@ use tensor_core::{
 };
 
 const THREADS: usize = 4;
-const OPERATIONS: usize = 25_000;
+/// In all; `RANDOM_OPERATIONS` sets another number, for slow machines and checkers.
+const OPERATIONS: usize = 100_000;
 const HELD: usize = 24;
+
+/// A variable of the test's own environment.
+fn setting(name: &str) -> String {
+    #[expect(clippy::disallowed_methods, reason = "the switches are for tests")]
+    env::var(name).unwrap_or_default()
+}
+
+/// Where memories come from on this machine.
+#[derive(Debug)]
+struct Sources {
+    steps: Vec<Step>,
+    gl: Option<GlSide>,
+}
+
+impl Sources {
+    /// All there are; `REQUIRE_BACKENDS` naming `dma_buf` or `gl` forbids to leave one out.
+    fn of_this_machine() -> Self {
+        let serves = |step: &Step| {
+            let served = AllocPolicy::from_steps([*step]).allocate(4096, CpuAccess::ReadWrite);
+            if let Err(error) = &served {
+                assert!(!setting("REQUIRE_BACKENDS").contains("dma_buf"), "required: {error}");
+                println!("skipped: {error}");
+            }
+            served.is_ok()
+        };
+        let steps = [Step::Heap, Step::Memfd, Step::DmaHeap, Step::Udmabuf];
+        Self { steps: steps.into_iter().filter(serves).collect(), gl: GlSide::get(GLES) }
+    }
+
+    fn memory(&self, sequence: &mut Sequence, len: usize) -> Memory {
+        let sources = self.steps.len() + usize::from(self.gl.is_some());
+        match (self.steps.get(sequence.below(sources)), &self.gl) {
+            (None, Some(gl)) => gl.memory(len, CpuAccess::ReadWrite).1,
+            (step, _) => {
+                let policy = AllocPolicy::from_steps(step.copied());
+                policy.allocate(len, CpuAccess::ReadWrite).unwrap().memory
+            }
+        }
+    }
+}
 
 /// A sequence that is the same every time (xorshift64).
 struct Sequence(u64);
@@ -41,13 +87,16 @@ fn census() -> (usize, usize) {
     )
 }
 
-fn image(sequence: &mut Sequence) -> TensorDyn {
-    let steps = [Step::Heap, Step::Memfd, Step::DmaHeap];
-    let policy = AllocPolicy::from_steps([steps[sequence.below(3)], Step::Memfd]);
+/// Buffer objects that were not deleted. GL gives the lowest names that are free, or nearly.
+fn buffers(gl: &GlSide) -> usize {
+    gl.run(|gl| (1..10_000).filter(|name| gl.is_buffer(*name)).count())
+}
+
+fn image(sequence: &mut Sequence, sources: &Sources) -> TensorDyn {
     let format = PixelFormat::ALL[sequence.below(PixelFormat::ALL.len())];
     let (width, height) = (2 + 2 * sequence.below(32), 2 + 2 * sequence.below(16));
     let layout = ImageLayout::packed(format, width, height, StrideAlign::DMA).unwrap();
-    let memory = policy.allocate(layout.allocation_len(0), CpuAccess::ReadWrite).unwrap().memory;
+    let memory = sources.memory(sequence, layout.allocation_len(0));
     TensorDyn::from_image(layout, [memory], CpuAccess::ReadWrite).unwrap()
 }
 
@@ -59,13 +108,13 @@ fn imported(tensor: &TensorDyn) -> Option<TensorDyn> {
     Some(TensorDyn::from_image(image.layout, [memory], CpuAccess::Read).unwrap())
 }
 
-fn operate(sequence: &mut Sequence, held: &mut Vec<TensorDyn>) {
+fn operate(sequence: &mut Sequence, sources: &Sources, held: &mut Vec<TensorDyn>) {
     if held.is_empty() {
-        held.push(image(sequence));
+        held.push(image(sequence, sources));
     }
     let at = sequence.below(held.len());
     match sequence.below(8) {
-        0 => held.push(image(sequence)),
+        0 => held.push(image(sequence, sources)),
         1 => held.extend(imported(&held[at])),
         2 => held.push(held[at].clone()),
         3 => {
@@ -93,19 +142,24 @@ fn operate(sequence: &mut Sequence, held: &mut Vec<TensorDyn>) {
 
 #[test]
 fn a_hundred_thousand_operations_leave_nothing_behind() {
+    let operations = setting("RANDOM_OPERATIONS").parse().unwrap_or(OPERATIONS);
+    let sources = Sources::of_this_machine();
     // One of everything first, so that what is made once is not counted.
-    operate(&mut Sequence(1), &mut Vec::new());
+    operate(&mut Sequence(1), &sources, &mut Vec::new());
     let before = census();
     thread::scope(|scope| {
         for seed in 1..=THREADS {
+            let sources = &sources;
             scope.spawn(move || {
                 let mut sequence = Sequence(u64::try_from(seed).unwrap() * 0x9E37_79B9);
                 let mut held = Vec::new();
-                for _ in 0..OPERATIONS {
-                    operate(&mut sequence, &mut held);
+                for _ in 0..operations / THREADS {
+                    operate(&mut sequence, sources, &mut held);
                 }
             });
         }
     });
     assert_eq!(census(), before, "descriptors, and mappings of tensors");
+    assert_eq!(sources.gl.as_ref().map_or(0, buffers), 0, "buffer objects");
+    println!("{operations} operations on {:?} and GL: {}", sources.steps, sources.gl.is_some());
 }
