@@ -13,8 +13,9 @@
 //!   writing map that nobody reads them, until the guard is dropped. A frame's producer gives that
 //!   right by handing the frame over, and takes it back when the frame returns to its pool; hold
 //!   the frame as long as the guard.
-//! * Bytes that can vanish are not mapped: a memfd that may still shrink is refused, because reading
-//!   past its new end would kill the process.
+//! * Bytes that can vanish are not mapped, because reading past a file's new end would kill the
+//!   process. A memfd that takes seals is sealed against shrinking when it is imported; one that may
+//!   still shrink after that is imported, and its map refused.
 //!
 //! A mapping is made once for each memory and kept. After that a map costs a pair of sync calls for
 //! a dma-buf and nothing at all for the other kinds, except a PBO, which only its GL thread can map
@@ -178,6 +179,9 @@ impl Memory {
     /// The descriptor is duplicated; the caller's stays the caller's. What it is is decided by its
     /// filesystem's magic, never by a device number. Without CPU access nothing will ever be
     /// mapped.
+    ///
+    /// With CPU access, a memfd that takes seals is sealed against shrinking: its owner can no longer
+    /// make it shorter, and can still make it longer.
     ///
     /// # Errors
     /// [`ImportError::UnknownBufferType`] for another filesystem, [`ImportError::NotAFile`] for a
