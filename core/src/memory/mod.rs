@@ -29,6 +29,7 @@ mod fence;
 mod foreign;
 mod guard;
 mod heap;
+mod heap_policy;
 mod pbo;
 mod policy;
 mod shm;
@@ -36,6 +37,7 @@ mod shm;
 use std::{
     fmt,
     os::fd::BorrowedFd,
+    path::{Path, PathBuf},
     ptr::NonNull,
     sync::{Arc, atomic::AtomicIsize},
 };
@@ -45,6 +47,7 @@ pub use error::{AllocError, Attempt, ImportError, MapError};
 pub use fence::{Fence, FenceError};
 pub use foreign::ForeignBytes;
 pub use guard::MemoryMap;
+pub use heap_policy::HeapPolicy;
 pub use pbo::{PboError, PboOps};
 pub use policy::{AllocPolicy, Allocation, Step};
 
@@ -130,6 +133,7 @@ struct Inner {
     kind: Kind,
     access: CpuAccess,
     contiguity: Contiguity,
+    device: Option<PathBuf>,
     /// Maps alive now: readers when positive, -1 for a writer.
     users: AtomicIsize,
 }
@@ -148,11 +152,17 @@ pub struct Memory(Arc<Inner>);
 
 impl Memory {
     fn new(kind: Kind, access: CpuAccess) -> Self {
-        Self::with_contiguity(kind, access, Contiguity::Unknown)
+        Self::allocated(kind, access, Contiguity::Unknown, None)
     }
 
-    fn with_contiguity(kind: Kind, access: CpuAccess, contiguity: Contiguity) -> Self {
-        Self(Arc::new(Inner { kind, access, contiguity, users: AtomicIsize::new(0) }))
+    /// Memory that the device node `device`, where there is one, was asked for.
+    fn allocated(
+        kind: Kind,
+        access: CpuAccess,
+        contiguity: Contiguity,
+        device: Option<PathBuf>,
+    ) -> Self {
+        Self(Arc::new(Inner { kind, access, contiguity, device, users: AtomicIsize::new(0) }))
     }
 
     /// Zeroed memory of this process, aligned to a cache line.
@@ -239,6 +249,13 @@ impl Memory {
     #[must_use]
     pub fn contiguity(&self) -> Contiguity {
         self.0.contiguity
+    }
+
+    /// The device node that gave the memory, `/dev/dma_heap/linux,cma` for one; `None` for a kind
+    /// that needs none and for memory that was imported.
+    #[must_use]
+    pub fn device(&self) -> Option<&Path> {
+        self.0.device.as_deref()
     }
 
     /// The descriptor behind the memory, borrowed; `None` for a kind that has none.

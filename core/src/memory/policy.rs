@@ -7,7 +7,11 @@ use std::{
 };
 
 use super::{
-    AllocError, Attempt, Kind, Memory, dma_buf::DmaBufMemory, heap::HeapMemory, shm::ShmMemory,
+    AllocError, Attempt, Kind, Memory,
+    dma_buf::DmaBufMemory,
+    heap::HeapMemory,
+    heap_policy::{HeapPolicy, is_contiguous},
+    shm::ShmMemory,
 };
 use crate::{
     access::CpuAccess,
@@ -156,7 +160,7 @@ impl AllocPolicy {
             };
             if let Some((kind, path)) = served {
                 let contiguity = contiguity(step, path.as_deref());
-                let memory = Memory::with_contiguity(kind, access, contiguity);
+                let memory = Memory::allocated(kind, access, contiguity, path.clone());
                 return Ok(Allocation { memory, path, attempts });
             }
         }
@@ -171,7 +175,7 @@ impl AllocPolicy {
     ) -> Option<Served> {
         let step = Step::DmaHeap;
         let heaps = match dma_heap::list(&self.heap_directory) {
-            Ok(heaps) => ordered(heaps, access),
+            Ok(heaps) => HeapPolicy::from(access).order(heaps),
             Err(error) => {
                 let path = Some(self.heap_directory.clone());
                 attempts.push(Attempt { step: step.name(), path, error });
@@ -225,37 +229,6 @@ fn unless_forced(policy: AllocPolicy) -> AllocPolicy {
     if forced { AllocPolicy::from_steps([Step::Heap]) } else { policy }
 }
 
-/// Heaps in the order to try them: contiguous ones, under any of the names kernels give them, then
-/// `system`, then the rest.
-///
-/// Uncached ones come first where the CPU reads nothing, because a device then needs no cache
-/// maintenance, and are left out where it reads, because that is slow. Protected ones are always
-/// left out: the CPU cannot map them at all.
-fn ordered(heaps: Vec<PathBuf>, access: CpuAccess) -> Vec<PathBuf> {
-    let mut ranked: Vec<_> =
-        heaps.into_iter().filter_map(|path| Some((rank(&path, access)?, path))).collect();
-    ranked.sort();
-    ranked.into_iter().map(|(_, path)| path).collect()
-}
-
-fn rank(path: &Path, access: CpuAccess) -> Option<u8> {
-    let name = path.file_name()?.to_str()?;
-    let contains = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-    match name {
-        _ if contains(&["protected", "secure"]) => None,
-        _ if contains(&["uncached"]) => (!access.reads()).then_some(0),
-        _ if is_contiguous(path) => Some(1),
-        "system" => Some(2),
-        _ => Some(3),
-    }
-}
-
-/// Whether a heap's name says that it gives one run of physical pages.
-fn is_contiguous(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    ["cma", "reserved"].iter().any(|part| name.contains(part))
-}
-
 fn contiguity(step: Step, path: Option<&Path>) -> Contiguity {
     match step {
         Step::DmaHeap if path.is_some_and(is_contiguous) => Contiguity::Contiguous,
@@ -266,23 +239,10 @@ fn contiguity(step: Step, path: Option<&Path>) -> Contiguity {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    // S-CPU-10
-    #[test]
-    fn the_order_of_heaps_follows_what_the_cpu_reads() {
-        let names = ["linux,cma", "linux,cma-uncached", "system", "vendor", "reserved", "secure"];
-        let order = |access| -> Vec<String> {
-            let heaps = names.iter().map(|name| Path::new("/dev/dma_heap").join(name)).collect();
-            let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
-            ordered(heaps, access).iter().map(name).collect()
-        };
-        let cached = ["linux,cma", "reserved", "system", "vendor"];
-        let uncached = ["linux,cma-uncached", "linux,cma", "reserved", "system", "vendor"];
-        assert_eq!(order(CpuAccess::Read), cached);
-        assert_eq!(order(CpuAccess::ReadWrite), cached);
-        assert_eq!(order(CpuAccess::Write), uncached);
-        assert_eq!(order(CpuAccess::None), uncached);
-    }
+    use crate::{
+        format::PixelFormat,
+        tensor::{ImageDesc, TensorDyn},
+    };
 
     // S-PLAT-06
     #[test]
@@ -308,6 +268,27 @@ mod tests {
             contiguity(Step::DmaHeap, Some(Path::new("/dev/dma_heap/reserved"))),
             Contiguity::Contiguous
         );
+    }
+
+    // S-SEL-05: who served is said by the allocation, and by the tensor as long as it lives
+    #[test]
+    fn the_device_that_served_is_named() {
+        let served = AllocPolicy::default().allocate(4096, CpuAccess::ReadWrite).unwrap();
+        assert_eq!(served.memory.device(), served.path.as_deref());
+        assert_eq!(served.memory.kind() == TensorMemory::DmaBuf, served.path.is_some());
+        let image = ImageDesc::new(PixelFormat::Rgba, 64, 64).with_memory(TensorMemory::DmaBuf);
+        match TensorDyn::image_desc(&image) {
+            Ok(image) => {
+                let device = image.memories()[0].device().unwrap().to_str().unwrap().to_owned();
+                let expected = device.starts_with("/dev/dma_heap/") || device == udmabuf::PATH;
+                assert!(expected, "{device}");
+            }
+            Err(error) => println!("skipped: {error}"),
+        }
+        assert_eq!(Memory::heap(64).unwrap().device(), None);
+        let shm = Memory::shm(64).unwrap();
+        let import = Memory::import(shm.fd().unwrap(), CpuAccess::Read).unwrap();
+        assert_eq!(import.device(), None);
     }
 
     // S-SEL-04
