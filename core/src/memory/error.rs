@@ -49,6 +49,14 @@ impl fmt::Display for AllocError {
 
 impl std::error::Error for AllocError {}
 
+/// An alignment that no address can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("memory cannot be aligned to {align} bytes; an alignment is a power of two")]
+pub struct AlignmentError {
+    /// What was asked for, in bytes.
+    pub align: usize,
+}
+
 /// Why a descriptor is not imported.
 #[derive(Debug, Error)]
 #[non_exhaustive]

@@ -43,7 +43,7 @@ use std::{
 };
 
 pub use cuda::{CudaError, CudaGlOps, CudaHandle, CudaMap, is_cuda_available};
-pub use error::{AllocError, Attempt, ImportError, MapError};
+pub use error::{AlignmentError, AllocError, Attempt, ImportError, MapError};
 pub use fence::{Fence, FenceError};
 pub use foreign::ForeignBytes;
 pub use guard::MemoryMap;

@@ -7,9 +7,9 @@ use std::{
 };
 
 use super::{
-    AllocError, Attempt, Kind, Memory,
+    AlignmentError, AllocError, Attempt, Kind, Memory,
     dma_buf::DmaBufMemory,
-    heap::HeapMemory,
+    heap::{self, HeapMemory},
     heap_policy::{HeapPolicy, is_contiguous},
     shm::ShmMemory,
 };
@@ -17,7 +17,7 @@ use crate::{
     access::CpuAccess,
     compression::Contiguity,
     memory_kind::TensorMemory,
-    sys::{dma_heap, udmabuf},
+    sys::{dma_heap, mmap::page_size, udmabuf},
 };
 
 /// One thing to try.
@@ -68,6 +68,7 @@ pub struct AllocPolicy {
     steps: Vec<Step>,
     heap_directory: PathBuf,
     contiguous: bool,
+    align: usize,
 }
 
 /// The one environment variable this crate reads: `1` makes every default policy give heap memory,
@@ -86,7 +87,8 @@ impl AllocPolicy {
     #[must_use]
     pub fn from_steps(steps: impl IntoIterator<Item = Step>) -> Self {
         let heap_directory = PathBuf::from(dma_heap::DIRECTORY);
-        Self { steps: steps.into_iter().collect(), heap_directory, contiguous: false }
+        let steps = steps.into_iter().collect();
+        Self { steps, heap_directory, contiguous: false, align: heap::ALIGN }
     }
 
     /// dma-heap, udmabuf, heap: for images, which gain nothing from shared memory that a device
@@ -109,6 +111,35 @@ impl AllocPolicy {
             | TensorMemory::Cuda
             | TensorMemory::D3d11Texture => None,
         }
+    }
+
+    /// This policy, with memory of `kind` or none; `None` as for [`only`](Self::only).
+    #[must_use]
+    pub fn with_kind(self, kind: TensorMemory) -> Option<Self> {
+        Some(Self { steps: Self::only(kind)?.steps, ..self })
+    }
+
+    /// Memory whose first byte the CPU finds at a multiple of `align` bytes, a power of two. It is 64
+    /// unless more is asked for.
+    ///
+    /// What is mapped begins at a page: a step that gives such memory is passed over when `align` is
+    /// larger than that, with the reason.
+    ///
+    /// # Errors
+    /// [`AlignmentError`] when `align` is no power of two.
+    ///
+    /// ```
+    /// use tensor_core::{CpuAccess, memory::{AllocPolicy, Step}};
+    /// let policy = AllocPolicy::from_steps([Step::Heap]).with_alignment(128)?;
+    /// let memory = policy.allocate(1, CpuAccess::ReadWrite)?.memory;
+    /// assert!(memory.map(CpuAccess::Read)?.as_ptr().addr().is_multiple_of(128));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_alignment(self, align: usize) -> Result<Self, AlignmentError> {
+        if !align.is_power_of_two() {
+            return Err(AlignmentError { align });
+        }
+        Ok(Self { align: align.max(heap::ALIGN), ..self })
     }
 
     /// Only heaps that give one run of physical pages, which devices without an IOMMU need.
@@ -145,6 +176,11 @@ impl AllocPolicy {
     pub fn allocate(&self, len: usize, access: CpuAccess) -> Result<Allocation, AllocError> {
         let mut attempts = Vec::new();
         for step in self.steps.iter().copied() {
+            if let Err(why) = self.check(step) {
+                let error = io::Error::new(io::ErrorKind::Unsupported, why);
+                attempts.push(Attempt { step: step.name(), path: None, error });
+                continue;
+            }
             let served = match step {
                 Step::DmaHeap => self.try_dma_heaps(len, access, &mut attempts),
                 Step::Udmabuf => {
@@ -154,9 +190,9 @@ impl AllocPolicy {
                 Step::Memfd => try_step(step, None, &mut attempts, || {
                     Ok(Kind::Shm(ShmMemory::new(non_zero(len)?, access)?))
                 }),
-                Step::Heap => {
-                    try_step(step, None, &mut attempts, || Ok(Kind::Heap(HeapMemory::new(len)?)))
-                }
+                Step::Heap => try_step(step, None, &mut attempts, || {
+                    Ok(Kind::Heap(HeapMemory::new(len, self.align)?))
+                }),
             };
             if let Some((kind, path)) = served {
                 let contiguity = contiguity(step, path.as_deref());
@@ -165,6 +201,20 @@ impl AllocPolicy {
             }
         }
         Err(AllocError { len, attempts })
+    }
+
+    /// Whether what a step gives can be what was asked for.
+    fn check(&self, step: Step) -> Result<(), String> {
+        let (align, page) = (self.align, page_size());
+        match step {
+            Step::Udmabuf | Step::Memfd | Step::Heap if self.contiguous => {
+                Err("its pages are not one run, as was asked for".to_owned())
+            }
+            Step::DmaHeap | Step::Udmabuf | Step::Memfd if align > page => {
+                Err(format!("a map begins at a multiple of {page} bytes, {align} were asked for"))
+            }
+            Step::DmaHeap | Step::Udmabuf | Step::Memfd | Step::Heap => Ok(()),
+        }
     }
 
     fn try_dma_heaps(
@@ -237,100 +287,4 @@ fn contiguity(step: Step, path: Option<&Path>) -> Contiguity {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        format::PixelFormat,
-        tensor::{ImageDesc, TensorDyn},
-    };
-
-    // S-PLAT-06
-    #[test]
-    fn contiguous_memory_without_a_contiguous_heap_fails_and_names_it() {
-        let directory = env::temp_dir().join(format!("no-cma-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        std::fs::write(directory.join("system"), b"no heap").unwrap();
-        let policy = AllocPolicy::default().with_heap_directory(&directory).contiguous();
-        let text = policy.allocate(4096, CpuAccess::ReadWrite).unwrap_err().to_string();
-        assert!(text.contains("cma") && !text.contains("memfd"), "{text}");
-        std::fs::remove_dir_all(&directory).unwrap();
-    }
-
-    // S-PLAT-07
-    #[test]
-    fn what_is_known_of_the_pages_is_recorded() {
-        let memfd = AllocPolicy::from_steps([Step::Memfd]);
-        let memory = memfd.allocate(4096, CpuAccess::Read).unwrap().memory;
-        assert_eq!(memory.contiguity(), Contiguity::NonContiguous);
-        let import = Memory::import(memory.fd().unwrap(), CpuAccess::Read).unwrap();
-        assert_eq!(import.contiguity(), Contiguity::Unknown);
-        assert_eq!(
-            contiguity(Step::DmaHeap, Some(Path::new("/dev/dma_heap/reserved"))),
-            Contiguity::Contiguous
-        );
-    }
-
-    // S-SEL-05: who served is said by the allocation, and by the tensor as long as it lives
-    #[test]
-    fn the_device_that_served_is_named() {
-        let served = AllocPolicy::default().allocate(4096, CpuAccess::ReadWrite).unwrap();
-        assert_eq!(served.memory.device(), served.path.as_deref());
-        assert_eq!(served.memory.kind() == TensorMemory::DmaBuf, served.path.is_some());
-        let image = ImageDesc::new(PixelFormat::Rgba, 64, 64).with_memory(TensorMemory::DmaBuf);
-        match TensorDyn::image_desc(&image) {
-            Ok(image) => {
-                let device = image.memories()[0].device().unwrap().to_str().unwrap().to_owned();
-                let expected = device.starts_with("/dev/dma_heap/") || device == udmabuf::PATH;
-                assert!(expected, "{device}");
-            }
-            Err(error) => println!("skipped: {error}"),
-        }
-        assert_eq!(Memory::heap(64).unwrap().device(), None);
-        let shm = Memory::shm(64).unwrap();
-        let import = Memory::import(shm.fd().unwrap(), CpuAccess::Read).unwrap();
-        assert_eq!(import.device(), None);
-    }
-
-    // S-SEL-04
-    #[test]
-    fn a_kind_that_is_asked_for_is_given_or_refused() {
-        for kind in TensorMemory::all() {
-            let Some(policy) = AllocPolicy::only(kind) else { continue };
-            match policy.allocate(64, CpuAccess::ReadWrite) {
-                Ok(allocation) => assert_eq!(allocation.memory.kind(), kind),
-                Err(error) => assert_eq!(kind, TensorMemory::DmaBuf, "{error}"),
-            }
-        }
-    }
-
-    // G15, S-SEL-04
-    #[test]
-    fn a_machine_without_heaps_says_so_with_path_and_errno() {
-        let policy =
-            AllocPolicy::from_steps([Step::DmaHeap]).with_heap_directory("/nonexistent/heaps");
-        let text = policy.allocate(4096, CpuAccess::ReadWrite).unwrap_err().to_string();
-        assert!(text.contains("4096 bytes"), "{text}");
-        assert!(text.contains("/nonexistent/heaps"), "{text}");
-        assert!(text.contains("os error 2"), "{text}");
-    }
-
-    #[test]
-    fn a_failed_heap_is_passed_over_and_remembered() {
-        let directory = env::temp_dir().join(format!("heaps-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        std::fs::write(directory.join("system"), b"no heap").unwrap();
-        let policy =
-            AllocPolicy::from_steps([Step::DmaHeap, Step::Memfd]).with_heap_directory(&directory);
-        let allocation = policy.allocate(4096, CpuAccess::ReadWrite).unwrap();
-        assert_eq!(allocation.attempts.len(), 1);
-        assert!(allocation.attempts[0].to_string().contains("system"), "{:?}", allocation.attempts);
-        std::fs::remove_dir_all(&directory).unwrap();
-    }
-
-    #[test]
-    fn nothing_is_not_allocated() {
-        for step in [Step::Memfd, Step::Heap] {
-            assert!(AllocPolicy::from_steps([step]).allocate(0, CpuAccess::Read).is_err());
-        }
-    }
-}
+mod tests;

@@ -11,7 +11,7 @@ use crate::{
     dtype::DType,
     format::{MAX_PLANES, PixelFormat},
     layout::{BatchLayout, ImageLayout, PlanePlacement, StridedLayout, default_align},
-    memory::{AllocPolicy, Memory},
+    memory::{AlignmentError, AllocPolicy, Memory},
     memory_kind::TensorMemory,
     shape::Shape,
 };
@@ -98,6 +98,15 @@ impl ImageDesc {
             self.policy = self.policy.contiguous();
         }
         self
+    }
+
+    /// At a multiple of `align` bytes; see [`AllocPolicy::with_alignment`].
+    ///
+    /// # Errors
+    /// [`AlignmentError`] when `align` is no power of two.
+    pub fn with_alignment(mut self, align: usize) -> Result<Self, AlignmentError> {
+        self.policy = self.policy.with_alignment(align)?;
+        Ok(self)
     }
 
     /// In the device's compressed tiles; asks for no CPU access.
@@ -227,7 +236,7 @@ impl TensorDyn {
         desc.check_compression()?;
         let policy = match desc.memory {
             None => desc.policy.clone(),
-            Some(kind) => AllocPolicy::only(kind).ok_or(unsupported(kind))?,
+            Some(kind) => desc.policy.clone().with_kind(kind).ok_or(unsupported(kind))?,
         };
         // Padded for a device, so that whatever is found is large enough.
         let (_, len) = desc.whole_in(TensorMemory::DmaBuf)?;
