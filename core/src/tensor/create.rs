@@ -1,6 +1,9 @@
 //! New tensors, and tensors over descriptors.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use arrayvec::ArrayVec;
 
@@ -15,6 +18,24 @@ use crate::{
     memory_kind::TensorMemory,
     shape::Shape,
 };
+
+/// Images that asked for any compression and came out linear.
+static COMPRESSION_FALLBACKS: AtomicU64 = AtomicU64::new(0);
+
+/// How many images of this process asked for [`Compression::Any`] and came out with linear rows.
+///
+/// ```
+/// use tensor_core::{Compression, CpuAccess, ImageDesc, PixelFormat, TensorDyn};
+/// let desc = ImageDesc::new(PixelFormat::Rgba, 64, 64).with_access(CpuAccess::None);
+/// let before = tensor_core::tensor::compression_fallback_count();
+/// TensorDyn::image_desc(&desc.with_compression(Compression::Any))?;
+/// assert_eq!(tensor_core::tensor::compression_fallback_count(), before + 1);
+/// # Ok::<(), tensor_core::TensorError>(())
+/// ```
+#[must_use]
+pub fn compression_fallback_count() -> u64 {
+    COMPRESSION_FALLBACKS.load(Ordering::Relaxed)
+}
 
 /// What an image should be; see [`TensorDyn::image_desc`].
 ///
@@ -109,7 +130,10 @@ impl ImageDesc {
         Ok(self)
     }
 
-    /// In the device's compressed tiles; asks for no CPU access.
+    /// In the device's compressed tiles; goes with [`CpuAccess::None`] alone.
+    ///
+    /// [`Compression::Any`] never fails for want of tiles: the image then has linear rows and is
+    /// counted by [`compression_fallback_count`].
     #[must_use]
     pub fn with_compression(mut self, compression: Compression) -> Self {
         self.compression = Some(compression);
@@ -242,7 +266,11 @@ impl TensorDyn {
         let (_, len) = desc.whole_in(TensorMemory::DmaBuf)?;
         let memory = policy.allocate(len, desc.access)?.memory;
         let (layout, _) = desc.whole_in(memory.kind())?;
-        Self::from_memories(layout, desc.format.dtype(), [memory], desc.access)
+        let image = Self::from_memories(layout, desc.format.dtype(), [memory], desc.access)?;
+        if desc.compression == Some(Compression::Any) {
+            COMPRESSION_FALLBACKS.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(image)
     }
 
     /// The elements from the start of the file behind `fd`, which is duplicated.
@@ -326,3 +354,6 @@ fn unsupported(kind: TensorMemory) -> TensorError {
     };
     TensorError::Unsupported { kind, instead }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ mod view;
 
 use arrayvec::ArrayVec;
 
-pub use create::{ImageDesc, PlaneDescriptor};
+pub use create::{ImageDesc, PlaneDescriptor, compression_fallback_count};
 pub use element::Element;
 pub use error::TensorError;
 pub use identity::{BufferIdentity, WeakIdentity};
