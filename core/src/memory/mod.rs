@@ -21,6 +21,7 @@
 //! a dma-buf and nothing at all for the other kinds, except a PBO, which only its GL thread can map
 //! and unmap.
 
+mod availability;
 mod cuda;
 mod described;
 mod dma_buf;
@@ -42,6 +43,10 @@ use std::{
     sync::{Arc, atomic::AtomicIsize},
 };
 
+pub use availability::{
+    Unavailable, is_ahardwarebuffer_available, is_dma_available, is_gpu_buffer_available,
+    is_iosurface_available, is_shm_available,
+};
 pub use cuda::{CudaError, CudaGlOps, CudaHandle, CudaMap, is_cuda_available};
 pub use error::{AlignmentError, AllocError, Attempt, ImportError, MapError};
 pub use fence::{Fence, FenceError};
