@@ -5,7 +5,7 @@ use std::{fmt, io, path::PathBuf};
 use thiserror::Error;
 
 use super::PboError;
-use crate::{access::CpuAccess, desc::DescError};
+use crate::{access::CpuAccess, desc::DescError, memory_kind::TensorMemory};
 
 /// One step of an allocation that did not serve, and why.
 #[derive(Debug)]
@@ -133,6 +133,12 @@ pub enum MapError {
         need: usize,
         /// Bytes it has.
         have: usize,
+    },
+    /// The kind is mapped by one guard at a time, so no address lasts beyond it.
+    #[error("memory of kind {kind} is mapped by one guard at a time and cannot be pinned; map it")]
+    NotPinnable {
+        /// The kind of the memory.
+        kind: TensorMemory,
     },
     /// A flat copy of another length than the tensor.
     #[error("a flat copy of the tensor has {need} bytes, the slice has {have}")]

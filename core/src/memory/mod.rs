@@ -32,6 +32,7 @@ mod guard;
 mod heap;
 mod heap_policy;
 mod pbo;
+mod pin;
 mod policy;
 mod shm;
 
@@ -54,6 +55,7 @@ pub use foreign::ForeignBytes;
 pub use guard::MemoryMap;
 pub use heap_policy::HeapPolicy;
 pub use pbo::{PboError, PboOps};
+pub use pin::HostPin;
 pub use policy::{AllocPolicy, Allocation, Step};
 
 use self::{

@@ -7,6 +7,7 @@ mod error;
 mod identity;
 mod layout;
 mod map;
+mod pin;
 mod typed;
 mod view;
 
