@@ -5,7 +5,7 @@ use std::{fmt, io, path::PathBuf};
 use thiserror::Error;
 
 use super::PboError;
-use crate::{access::CpuAccess, desc::DescError};
+use crate::{access::CpuAccess, desc::DescError, memory_kind::TensorMemory};
 
 /// One step of an allocation that did not serve, and why.
 #[derive(Debug)]
@@ -48,6 +48,14 @@ impl fmt::Display for AllocError {
 }
 
 impl std::error::Error for AllocError {}
+
+/// An alignment that no address can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("memory cannot be aligned to {align} bytes; an alignment is a power of two")]
+pub struct AlignmentError {
+    /// What was asked for, in bytes.
+    pub align: usize,
+}
 
 /// Why a descriptor is not imported.
 #[derive(Debug, Error)]
@@ -125,6 +133,12 @@ pub enum MapError {
         need: usize,
         /// Bytes it has.
         have: usize,
+    },
+    /// The kind is mapped by one guard at a time, so no address lasts beyond it.
+    #[error("memory of kind {kind} is mapped by one guard at a time and cannot be pinned; map it")]
+    NotPinnable {
+        /// The kind of the memory.
+        kind: TensorMemory,
     },
     /// A flat copy of another length than the tensor.
     #[error("a flat copy of the tensor has {need} bytes, the slice has {have}")]

@@ -1,8 +1,13 @@
 //! The guard of a map: begins CPU access when made, ends it when dropped.
 
-use std::{fmt, ops::Deref, ptr::NonNull, sync::atomic::Ordering};
+use std::{
+    fmt,
+    ops::{Deref, Range},
+    ptr::NonNull,
+    sync::atomic::Ordering,
+};
 
-use super::{MapError, Memory};
+use super::{MapError, Memory, pin::cut};
 use crate::access::CpuAccess;
 
 /// Bytes of a [`Memory`], reachable until this is dropped, also by a panic.
@@ -29,6 +34,16 @@ impl<'a> MemoryMap<'a> {
         let bytes = memory.backing().bytes(access)?;
         memory.backing().begin(access)?;
         Ok(Self { bytes, user })
+    }
+
+    /// Shows only the bytes `part` of what is shown now.
+    ///
+    /// # Errors
+    /// [`MapError::Shorter`] when `part` ends past them; the map then shows what it did.
+    pub(super) fn narrow(&mut self, part: &Range<usize>) -> Result<(), MapError> {
+        let (need, have) = (part.end, self.bytes.len());
+        self.bytes = cut(self.bytes, part).ok_or(MapError::Shorter { need, have })?;
+        Ok(())
     }
 
     /// The bytes for writing; `None` when the map was made for reading.

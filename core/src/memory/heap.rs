@@ -10,8 +10,9 @@ use std::{
 use super::{Backing, MapError};
 use crate::{access::CpuAccess, memory_kind::TensorMemory};
 
-/// Where heap memory begins: at a multiple of a cache line, and of any vector register.
-const ALIGN: usize = 64;
+/// Where heap memory begins unless more is asked for: at a multiple of a cache line, and of any vector
+/// register.
+pub(super) const ALIGN: usize = 64;
 
 /// Zeroed bytes from the global allocator.
 #[derive(Debug)]
@@ -26,9 +27,9 @@ unsafe impl Send for HeapMemory {}
 unsafe impl Sync for HeapMemory {}
 
 impl HeapMemory {
-    /// `len` zeroed bytes; `len` must not be zero.
-    pub(super) fn new(len: usize) -> io::Result<Self> {
-        let layout = Layout::from_size_align(len, ALIGN)
+    /// `len` zeroed bytes at a multiple of `align`, a power of two; `len` must not be zero.
+    pub(super) fn new(len: usize, align: usize) -> io::Result<Self> {
+        let layout = Layout::from_size_align(len, align)
             .ok()
             .filter(|layout| layout.size() > 0)
             .ok_or(io::ErrorKind::InvalidInput)?;

@@ -13,13 +13,15 @@
 //!   writing map that nobody reads them, until the guard is dropped. A frame's producer gives that
 //!   right by handing the frame over, and takes it back when the frame returns to its pool; hold
 //!   the frame as long as the guard.
-//! * Bytes that can vanish are not mapped: a memfd that may still shrink is refused, because reading
-//!   past its new end would kill the process.
+//! * Bytes that can vanish are not mapped, because reading past a file's new end would kill the
+//!   process. A memfd that takes seals is sealed against shrinking when it is imported; one that may
+//!   still shrink after that is imported, and its map refused.
 //!
 //! A mapping is made once for each memory and kept. After that a map costs a pair of sync calls for
 //! a dma-buf and nothing at all for the other kinds, except a PBO, which only its GL thread can map
 //! and unmap.
 
+mod availability;
 mod cuda;
 mod described;
 mod dma_buf;
@@ -28,23 +30,32 @@ mod fence;
 mod foreign;
 mod guard;
 mod heap;
+mod heap_policy;
 mod pbo;
+mod pin;
 mod policy;
 mod shm;
 
 use std::{
     fmt,
     os::fd::BorrowedFd,
+    path::{Path, PathBuf},
     ptr::NonNull,
     sync::{Arc, atomic::AtomicIsize},
 };
 
+pub use availability::{
+    Unavailable, is_ahardwarebuffer_available, is_dma_available, is_gpu_buffer_available,
+    is_iosurface_available, is_shm_available,
+};
 pub use cuda::{CudaError, CudaGlOps, CudaHandle, CudaMap, is_cuda_available};
-pub use error::{AllocError, Attempt, ImportError, MapError};
+pub use error::{AlignmentError, AllocError, Attempt, ImportError, MapError};
 pub use fence::{Fence, FenceError};
 pub use foreign::ForeignBytes;
 pub use guard::MemoryMap;
+pub use heap_policy::HeapPolicy;
 pub use pbo::{PboError, PboOps};
+pub use pin::HostPin;
 pub use policy::{AllocPolicy, Allocation, Step};
 
 use self::{
@@ -129,6 +140,7 @@ struct Inner {
     kind: Kind,
     access: CpuAccess,
     contiguity: Contiguity,
+    device: Option<PathBuf>,
     /// Maps alive now: readers when positive, -1 for a writer.
     users: AtomicIsize,
 }
@@ -147,11 +159,17 @@ pub struct Memory(Arc<Inner>);
 
 impl Memory {
     fn new(kind: Kind, access: CpuAccess) -> Self {
-        Self::with_contiguity(kind, access, Contiguity::Unknown)
+        Self::allocated(kind, access, Contiguity::Unknown, None)
     }
 
-    fn with_contiguity(kind: Kind, access: CpuAccess, contiguity: Contiguity) -> Self {
-        Self(Arc::new(Inner { kind, access, contiguity, users: AtomicIsize::new(0) }))
+    /// Memory that the device node `device`, where there is one, was asked for.
+    fn allocated(
+        kind: Kind,
+        access: CpuAccess,
+        contiguity: Contiguity,
+        device: Option<PathBuf>,
+    ) -> Self {
+        Self(Arc::new(Inner { kind, access, contiguity, device, users: AtomicIsize::new(0) }))
     }
 
     /// Zeroed memory of this process, aligned to a cache line.
@@ -178,6 +196,9 @@ impl Memory {
     /// The descriptor is duplicated; the caller's stays the caller's. What it is is decided by its
     /// filesystem's magic, never by a device number. Without CPU access nothing will ever be
     /// mapped.
+    ///
+    /// With CPU access, a memfd that takes seals is sealed against shrinking: its owner can no longer
+    /// make it shorter, and can still make it longer.
     ///
     /// # Errors
     /// [`ImportError::UnknownBufferType`] for another filesystem, [`ImportError::NotAFile`] for a
@@ -235,6 +256,13 @@ impl Memory {
     #[must_use]
     pub fn contiguity(&self) -> Contiguity {
         self.0.contiguity
+    }
+
+    /// The device node that gave the memory, `/dev/dma_heap/linux,cma` for one; `None` for a kind
+    /// that needs none and for memory that was imported.
+    #[must_use]
+    pub fn device(&self) -> Option<&Path> {
+        self.0.device.as_deref()
     }
 
     /// The descriptor behind the memory, borrowed; `None` for a kind that has none.

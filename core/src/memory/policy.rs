@@ -7,13 +7,17 @@ use std::{
 };
 
 use super::{
-    AllocError, Attempt, Kind, Memory, dma_buf::DmaBufMemory, heap::HeapMemory, shm::ShmMemory,
+    AlignmentError, AllocError, Attempt, Kind, Memory,
+    dma_buf::DmaBufMemory,
+    heap::{self, HeapMemory},
+    heap_policy::{HeapPolicy, is_contiguous},
+    shm::ShmMemory,
 };
 use crate::{
     access::CpuAccess,
     compression::Contiguity,
     memory_kind::TensorMemory,
-    sys::{dma_heap, udmabuf},
+    sys::{dma_heap, mmap::page_size, udmabuf},
 };
 
 /// One thing to try.
@@ -64,6 +68,7 @@ pub struct AllocPolicy {
     steps: Vec<Step>,
     heap_directory: PathBuf,
     contiguous: bool,
+    align: usize,
 }
 
 /// The one environment variable this crate reads: `1` makes every default policy give heap memory,
@@ -82,7 +87,8 @@ impl AllocPolicy {
     #[must_use]
     pub fn from_steps(steps: impl IntoIterator<Item = Step>) -> Self {
         let heap_directory = PathBuf::from(dma_heap::DIRECTORY);
-        Self { steps: steps.into_iter().collect(), heap_directory, contiguous: false }
+        let steps = steps.into_iter().collect();
+        Self { steps, heap_directory, contiguous: false, align: heap::ALIGN }
     }
 
     /// dma-heap, udmabuf, heap: for images, which gain nothing from shared memory that a device
@@ -105,6 +111,35 @@ impl AllocPolicy {
             | TensorMemory::Cuda
             | TensorMemory::D3d11Texture => None,
         }
+    }
+
+    /// This policy, with memory of `kind` or none; `None` as for [`only`](Self::only).
+    #[must_use]
+    pub fn with_kind(self, kind: TensorMemory) -> Option<Self> {
+        Some(Self { steps: Self::only(kind)?.steps, ..self })
+    }
+
+    /// Memory whose first byte the CPU finds at a multiple of `align` bytes, a power of two. It is 64
+    /// unless more is asked for.
+    ///
+    /// What is mapped begins at a page: a step that gives such memory is passed over when `align` is
+    /// larger than that, with the reason.
+    ///
+    /// # Errors
+    /// [`AlignmentError`] when `align` is no power of two.
+    ///
+    /// ```
+    /// use tensor_core::{CpuAccess, memory::{AllocPolicy, Step}};
+    /// let policy = AllocPolicy::from_steps([Step::Heap]).with_alignment(128)?;
+    /// let memory = policy.allocate(1, CpuAccess::ReadWrite)?.memory;
+    /// assert!(memory.map(CpuAccess::Read)?.as_ptr().addr().is_multiple_of(128));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_alignment(self, align: usize) -> Result<Self, AlignmentError> {
+        if !align.is_power_of_two() {
+            return Err(AlignmentError { align });
+        }
+        Ok(Self { align: align.max(heap::ALIGN), ..self })
     }
 
     /// Only heaps that give one run of physical pages, which devices without an IOMMU need.
@@ -141,6 +176,11 @@ impl AllocPolicy {
     pub fn allocate(&self, len: usize, access: CpuAccess) -> Result<Allocation, AllocError> {
         let mut attempts = Vec::new();
         for step in self.steps.iter().copied() {
+            if let Err(why) = self.check(step) {
+                let error = io::Error::new(io::ErrorKind::Unsupported, why);
+                attempts.push(Attempt { step: step.name(), path: None, error });
+                continue;
+            }
             let served = match step {
                 Step::DmaHeap => self.try_dma_heaps(len, access, &mut attempts),
                 Step::Udmabuf => {
@@ -150,17 +190,31 @@ impl AllocPolicy {
                 Step::Memfd => try_step(step, None, &mut attempts, || {
                     Ok(Kind::Shm(ShmMemory::new(non_zero(len)?, access)?))
                 }),
-                Step::Heap => {
-                    try_step(step, None, &mut attempts, || Ok(Kind::Heap(HeapMemory::new(len)?)))
-                }
+                Step::Heap => try_step(step, None, &mut attempts, || {
+                    Ok(Kind::Heap(HeapMemory::new(len, self.align)?))
+                }),
             };
             if let Some((kind, path)) = served {
                 let contiguity = contiguity(step, path.as_deref());
-                let memory = Memory::with_contiguity(kind, access, contiguity);
+                let memory = Memory::allocated(kind, access, contiguity, path.clone());
                 return Ok(Allocation { memory, path, attempts });
             }
         }
         Err(AllocError { len, attempts })
+    }
+
+    /// Whether what a step gives can be what was asked for.
+    fn check(&self, step: Step) -> Result<(), String> {
+        let (align, page) = (self.align, page_size());
+        match step {
+            Step::Udmabuf | Step::Memfd | Step::Heap if self.contiguous => {
+                Err("its pages are not one run, as was asked for".to_owned())
+            }
+            Step::DmaHeap | Step::Udmabuf | Step::Memfd if align > page => {
+                Err(format!("a map begins at a multiple of {page} bytes, {align} were asked for"))
+            }
+            Step::DmaHeap | Step::Udmabuf | Step::Memfd | Step::Heap => Ok(()),
+        }
     }
 
     fn try_dma_heaps(
@@ -171,7 +225,7 @@ impl AllocPolicy {
     ) -> Option<Served> {
         let step = Step::DmaHeap;
         let heaps = match dma_heap::list(&self.heap_directory) {
-            Ok(heaps) => ordered(heaps, access),
+            Ok(heaps) => HeapPolicy::from(access).order(heaps),
             Err(error) => {
                 let path = Some(self.heap_directory.clone());
                 attempts.push(Attempt { step: step.name(), path, error });
@@ -225,37 +279,6 @@ fn unless_forced(policy: AllocPolicy) -> AllocPolicy {
     if forced { AllocPolicy::from_steps([Step::Heap]) } else { policy }
 }
 
-/// Heaps in the order to try them: contiguous ones, under any of the names kernels give them, then
-/// `system`, then the rest.
-///
-/// Uncached ones come first where the CPU reads nothing, because a device then needs no cache
-/// maintenance, and are left out where it reads, because that is slow. Protected ones are always
-/// left out: the CPU cannot map them at all.
-fn ordered(heaps: Vec<PathBuf>, access: CpuAccess) -> Vec<PathBuf> {
-    let mut ranked: Vec<_> =
-        heaps.into_iter().filter_map(|path| Some((rank(&path, access)?, path))).collect();
-    ranked.sort();
-    ranked.into_iter().map(|(_, path)| path).collect()
-}
-
-fn rank(path: &Path, access: CpuAccess) -> Option<u8> {
-    let name = path.file_name()?.to_str()?;
-    let contains = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-    match name {
-        _ if contains(&["protected", "secure"]) => None,
-        _ if contains(&["uncached"]) => (!access.reads()).then_some(0),
-        _ if is_contiguous(path) => Some(1),
-        "system" => Some(2),
-        _ => Some(3),
-    }
-}
-
-/// Whether a heap's name says that it gives one run of physical pages.
-fn is_contiguous(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    ["cma", "reserved"].iter().any(|part| name.contains(part))
-}
-
 fn contiguity(step: Step, path: Option<&Path>) -> Contiguity {
     match step {
         Step::DmaHeap if path.is_some_and(is_contiguous) => Contiguity::Contiguous,
@@ -264,92 +287,4 @@ fn contiguity(step: Step, path: Option<&Path>) -> Contiguity {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    // S-CPU-10
-    #[test]
-    fn the_order_of_heaps_follows_what_the_cpu_reads() {
-        let names = ["linux,cma", "linux,cma-uncached", "system", "vendor", "reserved", "secure"];
-        let order = |access| -> Vec<String> {
-            let heaps = names.iter().map(|name| Path::new("/dev/dma_heap").join(name)).collect();
-            let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
-            ordered(heaps, access).iter().map(name).collect()
-        };
-        let cached = ["linux,cma", "reserved", "system", "vendor"];
-        let uncached = ["linux,cma-uncached", "linux,cma", "reserved", "system", "vendor"];
-        assert_eq!(order(CpuAccess::Read), cached);
-        assert_eq!(order(CpuAccess::ReadWrite), cached);
-        assert_eq!(order(CpuAccess::Write), uncached);
-        assert_eq!(order(CpuAccess::None), uncached);
-    }
-
-    // S-PLAT-06
-    #[test]
-    fn contiguous_memory_without_a_contiguous_heap_fails_and_names_it() {
-        let directory = env::temp_dir().join(format!("no-cma-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        std::fs::write(directory.join("system"), b"no heap").unwrap();
-        let policy = AllocPolicy::default().with_heap_directory(&directory).contiguous();
-        let text = policy.allocate(4096, CpuAccess::ReadWrite).unwrap_err().to_string();
-        assert!(text.contains("cma") && !text.contains("memfd"), "{text}");
-        std::fs::remove_dir_all(&directory).unwrap();
-    }
-
-    // S-PLAT-07
-    #[test]
-    fn what_is_known_of_the_pages_is_recorded() {
-        let memfd = AllocPolicy::from_steps([Step::Memfd]);
-        let memory = memfd.allocate(4096, CpuAccess::Read).unwrap().memory;
-        assert_eq!(memory.contiguity(), Contiguity::NonContiguous);
-        let import = Memory::import(memory.fd().unwrap(), CpuAccess::Read).unwrap();
-        assert_eq!(import.contiguity(), Contiguity::Unknown);
-        assert_eq!(
-            contiguity(Step::DmaHeap, Some(Path::new("/dev/dma_heap/reserved"))),
-            Contiguity::Contiguous
-        );
-    }
-
-    // S-SEL-04
-    #[test]
-    fn a_kind_that_is_asked_for_is_given_or_refused() {
-        for kind in TensorMemory::all() {
-            let Some(policy) = AllocPolicy::only(kind) else { continue };
-            match policy.allocate(64, CpuAccess::ReadWrite) {
-                Ok(allocation) => assert_eq!(allocation.memory.kind(), kind),
-                Err(error) => assert_eq!(kind, TensorMemory::DmaBuf, "{error}"),
-            }
-        }
-    }
-
-    // G15, S-SEL-04
-    #[test]
-    fn a_machine_without_heaps_says_so_with_path_and_errno() {
-        let policy =
-            AllocPolicy::from_steps([Step::DmaHeap]).with_heap_directory("/nonexistent/heaps");
-        let text = policy.allocate(4096, CpuAccess::ReadWrite).unwrap_err().to_string();
-        assert!(text.contains("4096 bytes"), "{text}");
-        assert!(text.contains("/nonexistent/heaps"), "{text}");
-        assert!(text.contains("os error 2"), "{text}");
-    }
-
-    #[test]
-    fn a_failed_heap_is_passed_over_and_remembered() {
-        let directory = env::temp_dir().join(format!("heaps-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        std::fs::write(directory.join("system"), b"no heap").unwrap();
-        let policy =
-            AllocPolicy::from_steps([Step::DmaHeap, Step::Memfd]).with_heap_directory(&directory);
-        let allocation = policy.allocate(4096, CpuAccess::ReadWrite).unwrap();
-        assert_eq!(allocation.attempts.len(), 1);
-        assert!(allocation.attempts[0].to_string().contains("system"), "{:?}", allocation.attempts);
-        std::fs::remove_dir_all(&directory).unwrap();
-    }
-
-    #[test]
-    fn nothing_is_not_allocated() {
-        for step in [Step::Memfd, Step::Heap] {
-            assert!(AllocPolicy::from_steps([step]).allocate(0, CpuAccess::Read).is_err());
-        }
-    }
-}
+mod tests;

@@ -34,9 +34,16 @@ impl ShmMemory {
     }
 
     /// The file behind `fd`, which the caller found to be on tmpfs.
+    ///
+    /// A file that will be mapped is sealed against shrinking where its owner allows seals, and
+    /// measured after that: what is measured then stays.
     pub(super) fn import(fd: BorrowedFd<'_>, access: CpuAccess) -> Result<Self, ImportError> {
         if !file::is_regular(fd).map_err(ImportError::call("fstat"))? {
             return Err(ImportError::NotAFile);
+        }
+        if access != CpuAccess::None {
+            // A refusal is no error here: a map asks which seals there are.
+            let _refused = memfd::seal_shrink(fd);
         }
         let (fd, len) = dup_with_len(fd)?;
         Ok(Self { fd, len, access, mapping: OnceLock::new() })

@@ -2,15 +2,25 @@
 
 use std::{
     fs::File,
-    os::fd::{AsFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, OwnedFd},
     panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use rustix::{
+    fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create},
+    io::Errno,
 };
 
 use super::{
     pbo::tests::{BUFFER, FakeGl},
     *,
 };
-use crate::sys::memfd;
+use crate::{
+    dtype::DType,
+    shape::Shape,
+    sys::memfd,
+    tensor::{TensorDyn, TensorError},
+};
 
 /// Makes a module of tests for each kind: `name => function that makes 8192 bytes, or None with
 /// the reason printed`.
@@ -191,30 +201,85 @@ fn what_is_on_tmpfs_but_has_no_bytes_is_refused() {
     assert!(matches!(import(&empty), Err(ImportError::Empty)));
 }
 
-fn unsealed_memfd() -> OwnedFd {
-    let fd = rustix::fs::memfd_create("t", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
-    rustix::fs::ftruncate(&fd, 4096).unwrap();
+/// A memfd of 8192 bytes without seals, that takes seals or does not.
+fn foreign_memfd(takes_seals: bool) -> OwnedFd {
+    let mut flags = MemfdFlags::CLOEXEC;
+    flags.set(MemfdFlags::ALLOW_SEALING, takes_seals);
+    let fd = memfd_create("t", flags).unwrap();
+    ftruncate(&fd, 8192).unwrap();
     fd
 }
 
-// S-CLS-10, D-27
+// S-CLS-10, D-27: sealed by its owner
+#[test]
+fn a_sealed_file_stays_as_long_as_it_is() {
+    let fd = foreign_memfd(true);
+    fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::SEAL).unwrap();
+    let memory = import(&fd).unwrap();
+    assert_eq!(ftruncate(&fd, 0), Err(Errno::PERM));
+    assert_eq!(memory.map(CpuAccess::Read).unwrap().last(), Some(&0));
+}
+
+// S-CLS-10, D-27: sealable, so sealed by the import; its owner cannot cut it short under a map
+#[test]
+fn a_file_that_takes_seals_is_sealed_by_its_import() {
+    let fd = foreign_memfd(true);
+    let memory = import(&fd).unwrap();
+    let map = memory.map(CpuAccess::Read).unwrap();
+    assert_eq!(ftruncate(&fd, 4096), Err(Errno::PERM));
+    assert_eq!(ftruncate(&fd, 0), Err(Errno::PERM));
+    assert_eq!(map.last(), Some(&0));
+    // It may grow, which takes nothing away.
+    ftruncate(&fd, 16_384).unwrap();
+    assert_eq!((memory.len(), map.len()), (8192, 8192));
+}
+
+#[test]
+fn a_file_that_nobody_here_maps_is_left_to_its_owner() {
+    let fd = foreign_memfd(true);
+    let memory = Memory::import(fd.as_fd(), CpuAccess::None).unwrap();
+    assert_eq!(fcntl_get_seals(&fd), Ok(SealFlags::empty()));
+    ftruncate(&fd, 0).unwrap();
+    assert!(matches!(memory.map(CpuAccess::Read), Err(MapError::AccessDenied { .. })));
+}
+
+// S-CLS-10, D-27: unsealable, or not ours to seal
 #[test]
 fn a_file_that_can_shrink_imports_but_is_not_mapped() {
-    let fd = unsealed_memfd();
+    let unsealable = foreign_memfd(false);
+    let sealable = foreign_memfd(true);
+    let path = format!("/proc/self/fd/{}", sealable.as_raw_fd());
+    let reader = OwnedFd::from(File::open(path).unwrap());
+    for (owner, imported) in [(&unsealable, &unsealable), (&sealable, &reader)] {
+        let memory = import(imported).unwrap();
+        assert!(matches!(memory.map(CpuAccess::Read), Err(MapError::CanShrink)));
+        ftruncate(owner, 0).unwrap();
+        assert!(matches!(memory.map(CpuAccess::Read), Err(MapError::CanShrink)));
+    }
+}
+
+// D-11, D-27, S-CLS-08: cut short before it came here; what counts is what is there
+#[test]
+fn a_file_truncated_before_its_import_is_as_long_as_it_is_now() {
+    let fd = foreign_memfd(true);
+    ftruncate(&fd, 4096).unwrap();
     let memory = import(&fd).unwrap();
-    assert!(matches!(memory.map(CpuAccess::Read), Err(MapError::CanShrink)));
-    rustix::fs::ftruncate(&fd, 0).unwrap();
-    assert!(matches!(memory.map(CpuAccess::Read), Err(MapError::CanShrink)));
+    assert_eq!(memory.len(), 4096);
+    assert_eq!(memory.map(CpuAccess::Read).unwrap().len(), 4096);
+    let shape = Shape::new(&[8192]).unwrap();
+    let refused = TensorDyn::from_fd(fd.as_fd(), &shape, DType::U8, CpuAccess::Read);
+    assert!(matches!(refused, Err(TensorError::Short { need: 8192, have: 4096 })), "{refused:?}");
 }
 
 // G17, D-27: the seal says that it will not shrink again, not that it did not
 #[test]
 fn a_file_that_shrank_before_it_was_sealed_is_not_mapped() {
-    let fd = rustix::fs::memfd_create("t", rustix::fs::MemfdFlags::ALLOW_SEALING).unwrap();
-    rustix::fs::ftruncate(&fd, 8192).unwrap();
-    let memory = import(&fd).unwrap();
-    rustix::fs::ftruncate(&fd, 4096).unwrap();
-    rustix::fs::fcntl_add_seals(&fd, rustix::fs::SealFlags::SHRINK).unwrap();
+    let fd = foreign_memfd(true);
+    let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    let reader = OwnedFd::from(File::open(path).unwrap());
+    let memory = import(&reader).unwrap();
+    ftruncate(&fd, 4096).unwrap();
+    fcntl_add_seals(&fd, SealFlags::SHRINK).unwrap();
     let refused = memory.map(CpuAccess::Read);
     assert!(matches!(refused, Err(MapError::Shorter { need: 8192, have: 4096 })), "{refused:?}");
 }
@@ -223,7 +288,7 @@ fn a_file_that_shrank_before_it_was_sealed_is_not_mapped() {
 #[test]
 fn a_write_sealed_memfd_maps_for_reading() {
     let fd = memfd::create("t", 4096).unwrap();
-    rustix::fs::fcntl_add_seals(&fd, rustix::fs::SealFlags::WRITE).unwrap();
+    fcntl_add_seals(&fd, SealFlags::WRITE).unwrap();
     let memory = import(&fd).unwrap();
     assert_eq!(memory.map(CpuAccess::Read).unwrap().len(), 4096);
 }

@@ -24,6 +24,15 @@ pub fn create(name: &str, len: u64) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
+/// Seals the file behind `fd` against shrinking, for everybody who has it and for good.
+///
+/// # Errors
+/// What `F_ADD_SEALS` answers: `EPERM` for a descriptor that is open for reading alone and for a
+/// file that takes no more seals, `EINVAL` for one that takes none.
+pub fn seal_shrink(fd: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(fcntl_add_seals(fd, SealFlags::SHRINK)?)
+}
+
 /// The seals of the file behind `fd`; none for a file that cannot be sealed.
 ///
 /// # Errors

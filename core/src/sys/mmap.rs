@@ -7,6 +7,7 @@ use std::{
 };
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+pub use rustix::param::page_size;
 
 use crate::access::CpuAccess;
 

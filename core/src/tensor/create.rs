@@ -2,7 +2,10 @@
 
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use super::{Layout, TensorDyn, TensorError};
@@ -12,10 +15,28 @@ use crate::{
     dtype::DType,
     format::PixelFormat,
     layout::{BatchLayout, ImageLayout, PlanePlacement, StridedLayout, default_align},
-    memory::{AllocPolicy, Memory},
+    memory::{AlignmentError, AllocPolicy, Memory},
     memory_kind::TensorMemory,
     shape::Shape,
 };
+
+/// Images that asked for any compression and came out linear.
+static COMPRESSION_FALLBACKS: AtomicU64 = AtomicU64::new(0);
+
+/// How many images of this process asked for [`Compression::Any`] and came out with linear rows.
+///
+/// ```
+/// use tensor_core::{Compression, CpuAccess, ImageDesc, PixelFormat, TensorDyn};
+/// let desc = ImageDesc::new(PixelFormat::Rgba, 64, 64).with_access(CpuAccess::None);
+/// let before = tensor_core::tensor::compression_fallback_count();
+/// TensorDyn::image_desc(&desc.with_compression(Compression::Any))?;
+/// assert_eq!(tensor_core::tensor::compression_fallback_count(), before + 1);
+/// # Ok::<(), tensor_core::TensorError>(())
+/// ```
+#[must_use]
+pub fn compression_fallback_count() -> u64 {
+    COMPRESSION_FALLBACKS.load(Ordering::Relaxed)
+}
 
 /// What an image should be; see [`TensorDyn::image_desc`].
 ///
@@ -101,7 +122,19 @@ impl ImageDesc {
         self
     }
 
-    /// In the device's compressed tiles; asks for no CPU access.
+    /// At a multiple of `align` bytes; see [`AllocPolicy::with_alignment`].
+    ///
+    /// # Errors
+    /// [`AlignmentError`] when `align` is no power of two.
+    pub fn with_alignment(mut self, align: usize) -> Result<Self, AlignmentError> {
+        self.policy = self.policy.with_alignment(align)?;
+        Ok(self)
+    }
+
+    /// In the device's compressed tiles; goes with [`CpuAccess::None`] alone.
+    ///
+    /// [`Compression::Any`] never fails for want of tiles: the image then has linear rows and is
+    /// counted by [`compression_fallback_count`].
     #[must_use]
     pub fn with_compression(mut self, compression: Compression) -> Self {
         self.compression = Some(compression);
@@ -228,13 +261,17 @@ impl TensorDyn {
         desc.check_compression()?;
         let policy = match desc.memory {
             None => desc.policy.clone(),
-            Some(kind) => AllocPolicy::only(kind).ok_or(unsupported(kind))?,
+            Some(kind) => desc.policy.clone().with_kind(kind).ok_or(unsupported(kind))?,
         };
         // Padded for a device, so that whatever is found is large enough.
         let (_, len) = desc.whole_in(TensorMemory::DmaBuf)?;
         let memory = policy.allocate(len, desc.access)?.memory;
         let (layout, _) = desc.whole_in(memory.kind())?;
-        Self::from_memories(layout, desc.format.dtype(), [memory], desc.access)
+        let image = Self::from_memories(layout, desc.format.dtype(), [memory], desc.access)?;
+        if desc.compression == Some(Compression::Any) {
+            COMPRESSION_FALLBACKS.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(image)
     }
 
     /// The elements from the start of the file behind `fd`, which is duplicated.
@@ -321,3 +358,6 @@ fn unsupported(kind: TensorMemory) -> TensorError {
     };
     TensorError::Unsupported { kind, instead }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ mod error;
 mod identity;
 mod layout;
 mod map;
+mod pin;
 mod storage;
 mod typed;
 mod view;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 
-pub use create::{ImageDesc, PlaneDescriptor};
+pub use create::{ImageDesc, PlaneDescriptor, compression_fallback_count};
 pub use element::Element;
 pub use error::TensorError;
 pub use identity::{BufferIdentity, WeakIdentity};

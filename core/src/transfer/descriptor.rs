@@ -8,14 +8,14 @@ use std::{
 
 use arrayvec::ArrayVec;
 
-use super::{ImportError, TransferError};
+use super::{ExportError, ImportError, TransferError};
 use crate::{
     colorimetry::Colorimetry,
     desc::{DescError, SYNC_PRESENT, TensorDesc, VIEW},
     dtype::DType,
     format::{PixelFormat, PixelLayout, V4l2Fourcc},
     layout::{BatchLayout, ImageLayout, LayoutError, StridedLayout, c_byte_strides},
-    memory::{Fence, Memory},
+    memory::{Fence, HostPin, Memory},
     memory_kind::TensorMemory,
     shape::{MAX_RANK, Shape, Strides},
     tensor::{Layout, TensorDyn},
@@ -65,6 +65,17 @@ pub fn descriptor(tensor: &TensorDyn) -> Result<TensorDesc, TransferError> {
         *slot = i64::try_from(*step).unwrap_or(i64::MAX);
     }
     Ok(desc)
+}
+
+/// As [`descriptor`], with the address of the bytes for every kind that can be pinned; valid while the
+/// pin lives.
+///
+/// # Errors
+/// As for [`descriptor`], and as for [`pin_host`](TensorDyn::pin_host) in the declared direction.
+pub fn descriptor_pinned(tensor: &TensorDyn) -> Result<(TensorDesc, HostPin), ExportError> {
+    let desc = descriptor(tensor)?;
+    let pin = tensor.pin_host(tensor.access())?;
+    Ok((TensorDesc { ptr: pin.as_ptr().as_ptr().cast_const(), ..desc }, pin))
 }
 
 /// As [`descriptor`], for bytes that are there once `fence` has signalled. Whoever reads the

@@ -36,7 +36,7 @@ mod inline;
 mod strided;
 
 pub use description::ImageDescription;
-pub use descriptor::{descriptor, descriptor_with_fence, import_descriptor};
+pub use descriptor::{descriptor, descriptor_pinned, descriptor_with_fence, import_descriptor};
 pub use error::{ExportError, ImportError, TransferError};
 pub use export::{Fds, MAX_FDS, TransportMode, describe, export, export_into, export_with_fence};
 pub use image::ReferencedImage;
