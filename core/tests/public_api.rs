@@ -141,7 +141,7 @@ fn no_graphics_device_is_opened() {
 
 // S-OV-04: without ndarray the crate lacks what gives its views, and nothing else
 #[test]
-fn the_ndarray_feature_adds_one_method() {
+fn the_ndarray_feature_adds_two_methods() {
     let gated: Vec<_> = sources()
         .iter()
         .flat_map(|(_, text)| {
@@ -156,7 +156,9 @@ fn the_ndarray_feature_adds_one_method() {
         })
         .collect();
     let public: Vec<_> = gated.iter().filter(|line| line.starts_with("pub ")).collect();
-    assert!(matches!(public.as_slice(), [view] if view.starts_with("pub fn view(")), "{gated:?}");
+    let views = matches!(public.as_slice(), [view, view_mut]
+        if view.starts_with("pub fn view(") && view_mut.starts_with("pub fn view_mut("));
+    assert!(views, "{gated:?}");
 }
 
 // S-OV-06
