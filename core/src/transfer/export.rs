@@ -190,6 +190,7 @@ fn extension(tensor: &TensorDyn) -> Extension<'_> {
         access: tensor.access(),
         is_view: tensor.is_view(),
         contiguity: if is_dma_buf { tensor.contiguity() } else { Contiguity::Unknown },
-        ..Extension::default()
+        compression: None,
+        name: tensor.name().unwrap_or_default(),
     }
 }

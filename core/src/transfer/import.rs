@@ -70,6 +70,7 @@ fn tensor(view: &BlobView<'_>, fds: &[BorrowedFd<'_>]) -> Result<TensorDyn, Impo
     let tensor = TensorDyn::from_memories(layout, dtype, memories, extension.access)?
         .with_colorimetry(view.colorimetry())
         .with_view_mark(extension.is_view);
+    let tensor = if extension.name.is_empty() { tensor } else { tensor.with_name(extension.name) };
     Ok(match quantization(view)? {
         Some(quantization) => tensor.with_quantization(quantization)?,
         None => tensor,

@@ -133,7 +133,7 @@ fn every_word_travels_inline_and_by_reference() {
         for access in [CpuAccess::Read, CpuAccess::ReadWrite] {
             let desc = ImageDesc::new(PixelFormat::Rgb, 8, 4).with_memory(TensorMemory::Shm);
             let tensor = TensorDyn::image_desc(&desc.with_access(access)).unwrap();
-            let tensor = tensor.with_colorimetry(colorimetry);
+            let tensor = tensor.with_colorimetry(colorimetry).with_name("images");
             let tensor = tensor.with_quantization(quantization.clone()).unwrap();
             for mode in [TransportMode::Inline, TransportMode::Reference] {
                 assert_same(&tensor, &travel(&tensor, mode));

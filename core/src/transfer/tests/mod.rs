@@ -78,4 +78,5 @@ fn assert_same(a: &TensorDyn, b: &TensorDyn) {
     assert_eq!((a.shape(), a.dtype(), a.format()), (b.shape(), b.dtype(), b.format()));
     assert_eq!((a.colorimetry(), a.quantization()), (b.colorimetry(), b.quantization()));
     assert_eq!((a.access(), a.is_view()), (b.access(), b.is_view()));
+    assert_eq!(a.name(), b.name());
 }
