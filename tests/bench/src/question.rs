@@ -5,6 +5,8 @@ use std::hint::black_box;
 use edgefirst_tensor::{self as theirs, TensorMapTrait, TensorTrait};
 use tensor_core::{self as ours, memory::AllocPolicy};
 
+use crate::exchange::Exchange;
+
 /// A question both sides answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
@@ -26,6 +28,14 @@ pub enum Question {
     Allocate,
     /// Copy a 256x256 RGBA view out of a wider image.
     CopyToFlat,
+    /// Parse a blob of one memory and read every field.
+    ParseBlob,
+    /// A tensor out of a blob and a descriptor of shared memory.
+    ImportBlob,
+    /// A blob of a dma-buf by reference, ours into bytes that are used again.
+    ExportBlob,
+    /// Map and unmap a dma-buf of NV12 1920x1080, reading a byte.
+    MapDmaBuf,
 }
 
 /// Who is asked.
@@ -36,7 +46,7 @@ pub enum Side {
 }
 
 impl Question {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 13] = [
         Self::PlaneTable,
         Self::Strides,
         Self::RegionOfView,
@@ -46,6 +56,10 @@ impl Question {
         Self::MapShm,
         Self::Allocate,
         Self::CopyToFlat,
+        Self::ParseBlob,
+        Self::ImportBlob,
+        Self::ExportBlob,
+        Self::MapDmaBuf,
     ];
 
     pub fn name(self) -> &'static str {
@@ -59,6 +73,10 @@ impl Question {
             Self::MapShm => "map-shm",
             Self::Allocate => "allocate",
             Self::CopyToFlat => "copy-to-flat",
+            Self::ParseBlob => "parse-blob",
+            Self::ImportBlob => "import-blob",
+            Self::ExportBlob => "export-blob",
+            Self::MapDmaBuf => "map-dma-buf",
         }
     }
 
@@ -73,6 +91,10 @@ impl Question {
             Self::MapShm => "map and unmap, shm",
             Self::Allocate => "allocate and drop 4 KiB, heap",
             Self::CopyToFlat => "copy a 256x256 RGBA view out",
+            Self::ParseBlob => "parse a blob, read every field",
+            Self::ImportBlob => "import a blob by reference, shm",
+            Self::ExportBlob => "export by reference, dma-buf",
+            Self::MapDmaBuf => "map and unmap, dma-buf 1080p",
         }
     }
 
@@ -105,6 +127,7 @@ pub struct World {
     their_tensors: [theirs::Tensor<u8>; 2],
     batch: ours::TensorDyn,
     their_batch: theirs::Tensor<u8>,
+    exchange: Exchange,
 }
 
 fn tensor(kind: ours::TensorMemory) -> ours::TensorDyn {
@@ -140,12 +163,19 @@ impl World {
         Self {
             tensors: [ours::TensorMemory::Mem, ours::TensorMemory::Shm].map(tensor),
             their_tensors: [theirs::TensorMemory::Mem, theirs::TensorMemory::Shm].map(their_tensor),
+            exchange: Exchange::new(),
             batch: batch.expect("memory"),
             their_batch: their_batch.expect("memory"),
             shape: ours::Shape::new(&[4, 1080, 1920, 3]).expect("rank 4"),
             view: view.expect("inside the image"),
             their_view: their_view.expect("inside the image"),
         }
+    }
+
+    /// Whether this machine has what the question is about.
+    pub fn has(&self, question: Question) -> bool {
+        let needs_dma_buf = matches!(question, Question::ExportBlob | Question::MapDmaBuf);
+        !needs_dma_buf || self.exchange.has_dma_buf()
     }
 
     /// Asks `side` a number of times; every answer is made and dropped.
@@ -187,6 +217,13 @@ impl World {
             (Question::RegionOfView, Side::Theirs) => repeat(times, || {
                 black_box(&self.their_view).view(black_box(theirs::Region::new(16, 8, 32, 16)))
             }),
+            (
+                Question::ParseBlob
+                | Question::ImportBlob
+                | Question::ExportBlob
+                | Question::MapDmaBuf,
+                side,
+            ) => self.exchange.ask(question, side, times),
             (_, Side::Ours) => self.ask_ours(question, times),
             (_, Side::Theirs) => self.ask_theirs(question, times),
         }
@@ -215,7 +252,7 @@ impl World {
                     view.copy_to_flat(black_box(&mut flat)).expect("copies");
                 }
             }
-            Question::PlaneTable | Question::Strides | Question::RegionOfView => {}
+            _ => {}
         }
     }
 
@@ -241,12 +278,12 @@ impl World {
                     view.copy_to_flat(black_box(&mut flat)).expect("copies");
                 }
             }
-            Question::PlaneTable | Question::Strides | Question::RegionOfView => {}
+            _ => {}
         }
     }
 }
 
-fn repeat<T>(times: usize, question: impl Fn() -> T) {
+pub fn repeat<T>(times: usize, question: impl Fn() -> T) {
     for _ in 0..times {
         black_box(question());
     }
