@@ -68,7 +68,15 @@ macro_rules! vocabulary {
             /// The word with this wire name; case counts.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($name => Some(Self::$word),)+ _ => None }
+                Self::from_name_bytes(name.as_bytes())
+            }
+
+            /// [`from_name`](Self::from_name) of bytes that need not be text.
+            #[inline]
+            #[allow(dead_code, reason = "not every list is read from bytes")]
+            pub(crate) fn from_name_bytes(name: &[u8]) -> Option<Self> {
+                $(if name == $name.as_bytes() { return Some(Self::$word); })+
+                None
             }
         }
 

@@ -35,12 +35,13 @@ const EAGAIN: u16 = 11;
 
 /// The numbers of the calls that are looked for.
 mod number {
-    const TABLE: [u64; 4] =
-        if cfg!(target_arch = "x86_64") { [16, 9, 11, 138] } else { [29, 222, 215, 44] };
+    const TABLE: [u64; 5] =
+        if cfg!(target_arch = "x86_64") { [16, 9, 11, 138, 5] } else { [29, 222, 215, 44, 80] };
     pub(super) const IOCTL: u64 = TABLE[0];
     pub(super) const MMAP: u64 = TABLE[1];
     pub(super) const MUNMAP: u64 = TABLE[2];
     pub(super) const FSTATFS: u64 = TABLE[3];
+    pub(super) const FSTAT: u64 = TABLE[4];
 }
 
 /// An offset that nothing else gives to the kernel: the calls between two of these are looked at.
@@ -217,5 +218,7 @@ fn an_import_asks_once_what_the_file_is() {
     for calls in &stretches {
         assert_eq!(count(calls, number::FSTATFS), 1, "{calls:#?}");
     }
+    // Whether it is a file, and how long.
+    assert_eq!(count(&stretches[0], number::FSTAT), 1, "{stretches:#?}");
     assert_eq!(stretches[1].len(), 1, "a refusal asks nothing else: {stretches:#?}");
 }

@@ -5,16 +5,19 @@
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
+    #[inline]
     pub(super) const fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
     /// What has not been read yet.
+    #[inline]
     pub(super) const fn rest(&self) -> &'a [u8] {
         self.0
     }
 
     /// The next `len` bytes.
+    #[inline]
     pub(super) fn bytes(&mut self, len: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
@@ -22,11 +25,13 @@ impl<'a> Reader<'a> {
     }
 
     /// The next bytes, as many as a length field says.
+    #[inline]
     pub(super) fn counted(&mut self, len: u32) -> Option<&'a [u8]> {
         self.bytes(usize::try_from(len).ok()?)
     }
 
     /// The next `N` bytes by value, for `from_le_bytes`.
+    #[inline]
     pub(super) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -56,11 +61,12 @@ macro_rules! wire_struct {
 
         impl $name {
             /// The next struct; nothing is consumed unless it is all there.
+            #[inline]
             pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
-                let mut ahead = *reader;
-                let whole = Self { $($field: <$int>::from_le_bytes(ahead.array()?),)* };
-                *reader = ahead;
-                Some(whole)
+                // One check for all fields: the length of an array is known.
+                let whole = reader.array::<{ $len }>()?;
+                let mut fields = Reader::new(&whole);
+                Some(Self { $($field: <$int>::from_le_bytes(fields.array()?),)* })
             }
 
             /// Appends the struct.

@@ -38,13 +38,13 @@ impl Header {
     /// The header at the front of `bytes`, which hold the whole blob it speaks of.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, BlobError> {
         let have = bytes.len();
-        let short = BlobError::Truncated { need: wide(HEADER_LEN), have };
-        let Some(required_mask) = required_mask(bytes) else { return Err(short) };
+        let short = || BlobError::Truncated { need: wide(HEADER_LEN), have };
+        let required_mask = required_mask(bytes).ok_or_else(short)?;
         let bits = required_mask & !SUPPORTED_REQUIREMENTS;
         if bits != 0 {
             return Err(BlobError::UnsupportedRequirement { bits });
         }
-        let header = Self::read(&mut Reader::new(bytes)).ok_or(short)?;
+        let header = Self::read(&mut Reader::new(bytes)).ok_or_else(short)?;
         if header.size < wide(HEADER_LEN) {
             return Err(BlobError::Size { size: header.size });
         }

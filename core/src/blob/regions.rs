@@ -21,9 +21,10 @@ pub(super) struct Regions<'a> {
 impl<'a> Regions<'a> {
     /// Measures out the regions; `bytes` start with the blob that `header` was read from.
     pub(super) fn find(header: &Header, bytes: &'a [u8]) -> Result<Self, BlobError> {
-        let short = BlobError::Truncated { need: header.size, have: bytes.len() };
         let size = usize::try_from(header.size).ok();
-        let blob = size.and_then(|size| bytes.get(..size)).ok_or(short)?;
+        let Some(blob) = size.and_then(|size| bytes.get(..size)) else {
+            return Err(BlobError::Truncated { need: header.size, have: bytes.len() });
+        };
         let mut tape = Tape { blob, at: HEADER_LEN };
         let shape = tape.words("ndim", header.ndim)?;
         let strides = tape.words("strides_len", header.strides_len)?;
@@ -79,8 +80,9 @@ impl<'a> Tape<'a> {
         let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(width));
         let end = len.and_then(|len| start.checked_add(len));
         let region = end.and_then(|end| Some((end, self.blob.get(start..end)?)));
-        let (end, region) =
-            region.ok_or(BlobError::RegionBounds { field, count, width, start, size })?;
+        let Some((end, region)) = region else {
+            return Err(BlobError::RegionBounds { field, count, width, start, size });
+        };
         self.at = end;
         Ok(region)
     }

@@ -136,7 +136,7 @@ impl BlobSpec<'_> {
         self.planes.iter().enumerate().try_for_each(|(index, plane)| plane.check(index, inline))
     }
 
-    fn strings(&self) -> Strings<'static> {
+    fn strings(&self) -> Strings {
         Strings::of(self.format, self.colorimetry)
     }
 

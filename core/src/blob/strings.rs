@@ -17,44 +17,19 @@ const NAME_CHARS: usize = 32;
 
 /// The five strings; an empty one says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Strings<'a> {
-    pub(super) format: &'a str,
-    pub(super) color_space: &'a str,
-    pub(super) color_transfer: &'a str,
-    pub(super) color_encoding: &'a str,
-    pub(super) color_range: &'a str,
+pub(super) struct Strings {
+    pub(super) format: &'static str,
+    pub(super) color_space: &'static str,
+    pub(super) color_transfer: &'static str,
+    pub(super) color_encoding: &'static str,
+    pub(super) color_range: &'static str,
 }
 
-impl<'a> Strings<'a> {
-    /// Reads the strings from their region. Bytes after the fifth are not judged.
-    pub(super) fn parse(region: &'a [u8]) -> Result<Self, BlobError> {
-        let mut reader = Reader::new(region);
-        let mut next = |field| read_string(field, &mut reader);
-        Ok(Self {
-            format: next("format")?,
-            color_space: next("color_space")?,
-            color_transfer: next("color_transfer")?,
-            color_encoding: next("color_encoding")?,
-            color_range: next("color_range")?,
-        })
-    }
-
+impl Strings {
     /// The strings in wire order.
-    const fn in_order(&self) -> [&'a str; 5] {
+    const fn in_order(&self) -> [&'static str; 5] {
         let Self { format, color_space, color_transfer, color_encoding, color_range } = *self;
         [format, color_space, color_transfer, color_encoding, color_range]
-    }
-
-    /// What the strings name.
-    pub(super) fn meaning(&self) -> Result<(Option<PixelFormat>, Colorimetry), BlobError> {
-        let format = known("format", self.format, PixelFormat::from_name)?;
-        let colorimetry = Colorimetry {
-            space: known("color_space", self.color_space, ColorSpace::from_name)?,
-            transfer: known("color_transfer", self.color_transfer, ColorTransfer::from_name)?,
-            encoding: known("color_encoding", self.color_encoding, ColorEncoding::from_name)?,
-            range: known("color_range", self.color_range, ColorRange::from_name)?,
-        };
-        Ok((format, colorimetry))
     }
 
     /// Bytes of the region when it starts at byte `start` of its blob, padding included. `None`
@@ -76,9 +51,7 @@ impl<'a> Strings<'a> {
         }
         out.resize(out.len().next_multiple_of(8), 0);
     }
-}
 
-impl Strings<'static> {
     /// The names of a format and its colours.
     pub(super) fn of(format: Option<PixelFormat>, colorimetry: Colorimetry) -> Self {
         let Colorimetry { space, transfer, encoding, range } = colorimetry;
@@ -92,32 +65,59 @@ impl Strings<'static> {
     }
 }
 
-fn read_string<'a>(field: &'static str, reader: &mut Reader<'a>) -> Result<&'a str, BlobError> {
-    let left = reader.rest().len();
-    let bounds = |len: u32| BlobError::StringBounds {
-        field,
-        need: u64::from(len).saturating_add(wide(LENGTH_BYTES)),
-        left,
+/// What the five strings of a region name. Bytes after the fifth are not judged.
+#[inline]
+pub(super) fn read(region: &[u8]) -> Result<(Option<PixelFormat>, Colorimetry), BlobError> {
+    let mut reader = Reader::new(region);
+    let format = named("format", &mut reader, PixelFormat::from_name_bytes)?;
+    let colorimetry = Colorimetry {
+        space: named("color_space", &mut reader, ColorSpace::from_name_bytes)?,
+        transfer: named("color_transfer", &mut reader, ColorTransfer::from_name_bytes)?,
+        encoding: named("color_encoding", &mut reader, ColorEncoding::from_name_bytes)?,
+        range: named("color_range", &mut reader, ColorRange::from_name_bytes)?,
     };
-    let len = reader.array().map(u32::from_le_bytes).ok_or_else(|| bounds(0))?;
-    let text = reader.counted(len).ok_or_else(|| bounds(len))?;
-    std::str::from_utf8(text)
-        .map_err(|error| BlobError::InvalidUtf8 { field, valid_up_to: error.valid_up_to() })
+    Ok((format, colorimetry))
 }
 
-/// What a string names; an empty one names nothing.
-fn known<T>(
+/// What the next string names; an empty one names nothing.
+#[inline]
+fn named<T>(
     field: &'static str,
-    name: &str,
-    find: impl Fn(&str) -> Option<T>,
+    reader: &mut Reader<'_>,
+    find: impl Fn(&[u8]) -> Option<T>,
 ) -> Result<Option<T>, BlobError> {
-    if name.is_empty() {
-        return Ok(None);
+    match next(reader) {
+        Some([]) => Ok(None),
+        Some(name) => match find(name) {
+            Some(word) => Ok(Some(word)),
+            None => Err(no_name(field, name)),
+        },
+        None => Err(no_string(field, *reader)),
     }
-    match find(name) {
-        Some(value) => Ok(Some(value)),
-        None => {
-            Err(BlobError::UnknownName { field, name: name.chars().take(NAME_CHARS).collect() })
-        }
+}
+
+/// The next string. Every name there is is ASCII, so what is found needs no other check.
+#[inline]
+fn next<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
+    let mut ahead = *reader;
+    let name = ahead.array().map(u32::from_le_bytes).and_then(|len| ahead.counted(len))?;
+    *reader = ahead;
+    Some(name)
+}
+
+/// Why the next string is not there.
+#[cold]
+fn no_string(field: &'static str, mut reader: Reader<'_>) -> BlobError {
+    let left = reader.rest().len();
+    let len = reader.array().map_or(0, u32::from_le_bytes);
+    BlobError::StringBounds { field, need: u64::from(len).saturating_add(wide(LENGTH_BYTES)), left }
+}
+
+/// Why a string names nothing.
+#[cold]
+fn no_name(field: &'static str, name: &[u8]) -> BlobError {
+    match std::str::from_utf8(name) {
+        Ok(name) => BlobError::UnknownName { field, name: name.chars().take(NAME_CHARS).collect() },
+        Err(error) => BlobError::InvalidUtf8 { field, valid_up_to: error.valid_up_to() },
     }
 }

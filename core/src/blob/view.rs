@@ -10,10 +10,13 @@ use super::{
     planes::{self, Planes, Starts},
     quant,
     regions::Regions,
-    strings::Strings,
+    strings,
 };
 use crate::{
-    colorimetry::Colorimetry, dtype::DType, format::PixelFormat, memory_kind::TensorMemory,
+    colorimetry::{ColorEncoding, ColorRange, ColorSpace, ColorTransfer, Colorimetry},
+    dtype::DType,
+    format::PixelFormat,
+    memory_kind::TensorMemory,
 };
 
 /// A blob that has been checked from end to end.
@@ -58,7 +61,6 @@ pub struct BlobView<'a> {
     dtype: DType,
     quant_axis: i32,
     regions: Regions<'a>,
-    strings: Strings<'a>,
     format: Option<PixelFormat>,
     colorimetry: Colorimetry,
     plane_starts: Starts<'a>,
@@ -80,8 +82,7 @@ impl<'a> BlobView<'a> {
         let regions = Regions::find(&header, bytes)?;
         let zero_points = regions.zero_points.len();
         quant::check(header.quant_axis, regions.shape(), regions.scales(), zero_points)?;
-        let strings = Strings::parse(regions.strings)?;
-        let (format, colorimetry) = strings.meaning()?;
+        let (format, colorimetry) = strings::read(regions.strings)?;
         let plane_starts = planes::check(regions.planes, regions.plane_count)?;
         let extension = Extension::parse(regions.rest)?;
         let Header { pid, quant_axis, .. } = header;
@@ -92,7 +93,6 @@ impl<'a> BlobView<'a> {
             dtype,
             quant_axis,
             regions,
-            strings,
             format,
             colorimetry,
             plane_starts,
@@ -170,32 +170,32 @@ impl<'a> BlobView<'a> {
 
     /// The pixel format's name, empty for a tensor that is no image.
     #[must_use]
-    pub const fn format_name(&self) -> &'a str {
-        self.strings.format
+    pub fn format_name(&self) -> &'static str {
+        self.format.map_or("", PixelFormat::name)
     }
 
     /// The primaries' name, empty when unspecified.
     #[must_use]
-    pub const fn color_space_name(&self) -> &'a str {
-        self.strings.color_space
+    pub fn color_space_name(&self) -> &'static str {
+        self.colorimetry.space.map_or("", ColorSpace::name)
     }
 
     /// The transfer function's name, empty when unspecified.
     #[must_use]
-    pub const fn color_transfer_name(&self) -> &'a str {
-        self.strings.color_transfer
+    pub fn color_transfer_name(&self) -> &'static str {
+        self.colorimetry.transfer.map_or("", ColorTransfer::name)
     }
 
     /// The matrix's name, empty when unspecified.
     #[must_use]
-    pub const fn color_encoding_name(&self) -> &'a str {
-        self.strings.color_encoding
+    pub fn color_encoding_name(&self) -> &'static str {
+        self.colorimetry.encoding.map_or("", ColorEncoding::name)
     }
 
     /// The range's name, empty when unspecified.
     #[must_use]
-    pub const fn color_range_name(&self) -> &'a str {
-        self.strings.color_range
+    pub fn color_range_name(&self) -> &'static str {
+        self.colorimetry.range.map_or("", ColorRange::name)
     }
 
     /// The pixel format, `None` for a tensor that is no image.

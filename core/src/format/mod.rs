@@ -191,7 +191,7 @@ impl PixelFormat {
     /// The format with this wire name; case matters.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::find(|format| format.name() == name)
+        Self::from_name_bytes(name.as_bytes())
     }
 
     /// The format GStreamer calls by this name in `video/x-raw` caps.

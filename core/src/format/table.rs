@@ -36,6 +36,14 @@ macro_rules! formats {
             /// Every format of the table, in the order of their codes.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
+            /// [`from_name`](Self::from_name) of bytes that need not be text; of the columns, it is
+            /// the one that every blob is looked up by, so it is searched as code.
+            #[inline]
+            pub(crate) fn from_name_bytes(name: &[u8]) -> Option<Self> {
+                $(if name == $name.as_bytes() { return Some(Self::$variant); })*
+                None
+            }
+
             #[inline]
             pub(super) const fn row(self) -> &'static Row {
                 match self {

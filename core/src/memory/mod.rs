@@ -14,8 +14,8 @@
 //!   right by handing the frame over, and takes it back when the frame returns to its pool; hold
 //!   the frame as long as the guard.
 //! * Bytes that can vanish are not mapped, because reading past a file's new end would kill the
-//!   process. A memfd that takes seals is sealed against shrinking when it is imported; one that may
-//!   still shrink after that is imported, and its map refused.
+//!   process. A memfd that takes seals is sealed against shrinking before it is mapped; one that may
+//!   still shrink after that has its map refused.
 //!
 //! A mapping is made once for each memory and kept. After that a map costs a pair of sync calls for
 //! a dma-buf and nothing at all for the other kinds, except a PBO, which only its GL thread can map
@@ -197,8 +197,8 @@ impl Memory {
     /// filesystem's magic, never by a device number. Without CPU access nothing will ever be
     /// mapped.
     ///
-    /// With CPU access, a memfd that takes seals is sealed against shrinking: its owner can no longer
-    /// make it shorter, and can still make it longer.
+    /// The file is left as it is. Its first map seals a memfd that takes seals against shrinking: from
+    /// then on its owner can no longer make it shorter, and can still make it longer.
     ///
     /// # Errors
     /// [`ImportError::UnknownBufferType`] for another filesystem, [`ImportError::NotAFile`] for a

@@ -33,31 +33,23 @@ impl ShmMemory {
         Ok(Self { fd, len, access, mapping: OnceLock::new() })
     }
 
-    /// The file behind `fd`, which the caller found to be on tmpfs.
-    ///
-    /// A file that will be mapped is sealed against shrinking where its owner allows seals, and
-    /// measured after that: what is measured then stays.
+    /// The file behind `fd`, which the caller found to be on tmpfs. Nothing is changed about it.
     pub(super) fn import(fd: BorrowedFd<'_>, access: CpuAccess) -> Result<Self, ImportError> {
-        if !file::is_regular(fd).map_err(ImportError::call("fstat"))? {
-            return Err(ImportError::NotAFile);
-        }
-        if access != CpuAccess::None {
-            // A refusal is no error here: a map asks which seals there are.
-            let _refused = memfd::seal_shrink(fd);
-        }
-        let (fd, len) = dup_with_len(fd)?;
+        let len = file::regular_len(fd).map_err(ImportError::call("fstat"))?;
+        let (fd, len) = dup_of_len(fd, len.ok_or(ImportError::NotAFile)?)?;
         Ok(Self { fd, len, access, mapping: OnceLock::new() })
     }
 
-    /// Whether the file is, and stays, as long as it was when it was imported.
+    /// Whether the file is as long as it was when it was imported, and stays so: it is sealed
+    /// against shrinking where its owner allows seals, and measured after that.
     fn check_lasting(&self) -> Result<(), MapError> {
         let call = |call| move |error| MapError::Call { call, error };
-        let seals = memfd::seals(self.fd.as_fd()).map_err(call("F_GET_SEALS"))?;
-        if !seals.contains(SealFlags::SHRINK) {
+        let fd = self.fd.as_fd();
+        let seals = memfd::seals(fd).map_err(call("F_GET_SEALS"))?;
+        if !seals.contains(SealFlags::SHRINK) && memfd::seal_shrink(fd).is_err() {
             return Err(MapError::CanShrink);
         }
-        // It may have shrunk before it was sealed.
-        let now = file::len(self.fd.as_fd()).map_err(call("fstat"))?;
+        let now = file::len(fd).map_err(call("fstat"))?;
         let (need, have) = (self.len, usize::try_from(now).unwrap_or(usize::MAX));
         if have < need { Err(MapError::Shorter { need, have }) } else { Ok(()) }
     }
@@ -65,7 +57,11 @@ impl ShmMemory {
 
 /// A duplicate of `fd` that is ours, and the real length of the file behind it.
 pub(super) fn dup_with_len(fd: BorrowedFd<'_>) -> Result<(OwnedFd, usize), ImportError> {
-    let len = file::len(fd).map_err(ImportError::call("fstat"))?;
+    dup_of_len(fd, file::len(fd).map_err(ImportError::call("fstat"))?)
+}
+
+/// A duplicate of `fd` that is ours, of a file of `len` bytes.
+fn dup_of_len(fd: BorrowedFd<'_>, len: u64) -> Result<(OwnedFd, usize), ImportError> {
     if len == 0 {
         return Err(ImportError::Empty);
     }

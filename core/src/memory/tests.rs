@@ -220,11 +220,12 @@ fn a_sealed_file_stays_as_long_as_it_is() {
     assert_eq!(memory.map(CpuAccess::Read).unwrap().last(), Some(&0));
 }
 
-// S-CLS-10, D-27: sealable, so sealed by the import; its owner cannot cut it short under a map
+// S-CLS-10, D-27: sealable, so sealed by the map; its owner cannot cut it short under it
 #[test]
-fn a_file_that_takes_seals_is_sealed_by_its_import() {
+fn a_file_that_takes_seals_is_sealed_by_its_first_map() {
     let fd = foreign_memfd(true);
     let memory = import(&fd).unwrap();
+    assert_eq!(fcntl_get_seals(&fd), Ok(SealFlags::empty()));
     let map = memory.map(CpuAccess::Read).unwrap();
     assert_eq!(ftruncate(&fd, 4096), Err(Errno::PERM));
     assert_eq!(ftruncate(&fd, 0), Err(Errno::PERM));
@@ -232,6 +233,16 @@ fn a_file_that_takes_seals_is_sealed_by_its_import() {
     // It may grow, which takes nothing away.
     ftruncate(&fd, 16_384).unwrap();
     assert_eq!((memory.len(), map.len()), (8192, 8192));
+}
+
+// G17, D-27: between the import and the first map its owner may do as he likes
+#[test]
+fn a_file_truncated_after_its_import_is_not_mapped() {
+    let fd = foreign_memfd(true);
+    let memory = import(&fd).unwrap();
+    ftruncate(&fd, 4096).unwrap();
+    let refused = memory.map(CpuAccess::Read);
+    assert!(matches!(refused, Err(MapError::Shorter { need: 8192, have: 4096 })), "{refused:?}");
 }
 
 #[test]

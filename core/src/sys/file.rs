@@ -57,12 +57,14 @@ fn magic_of(f_type: rustix::fs::FsWord) -> u32 {
     f_type as u32
 }
 
-/// Whether `fd` is a regular file, rather than a directory, device or pipe.
+/// The length in bytes of a regular file; `None` for a directory, device or pipe.
 ///
 /// # Errors
 /// What `fstat` answers.
-pub fn is_regular(fd: BorrowedFd<'_>) -> io::Result<bool> {
-    Ok(FileType::from_raw_mode(fstat(fd)?.st_mode) == FileType::RegularFile)
+pub fn regular_len(fd: BorrowedFd<'_>) -> io::Result<Option<u64>> {
+    let stat = fstat(fd)?;
+    let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    Ok(is_regular.then(|| u64::try_from(stat.st_size).unwrap_or(0)))
 }
 
 /// The length in bytes of the file behind `fd`.
@@ -98,9 +100,11 @@ mod tests {
     fn a_file_tells_what_it_is() {
         let (pipe, _writer) = rustix::pipe::pipe().unwrap();
         assert_eq!(fs_magic(pipe.as_fd()).unwrap(), 0x5049_5045);
-        assert!(!is_regular(pipe.as_fd()).unwrap());
+        assert_eq!(regular_len(pipe.as_fd()).unwrap(), None);
         let null = File::open("/dev/null").unwrap();
-        assert!(!is_regular(null.as_fd()).unwrap());
+        assert_eq!(regular_len(null.as_fd()).unwrap(), None);
+        let file = memfd::create("t", 4096).unwrap();
+        assert_eq!(regular_len(file.as_fd()).unwrap(), Some(4096));
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Exchange {
     pub fn new() -> Self {
         let desc = ours::ImageDesc::new(ours::PixelFormat::Nv12, 1920, 1080);
         let shared = ours::TensorDyn::image_desc(&desc.with_memory(ours::TensorMemory::Shm));
-        let shared = shared.expect("memory");
+        let shared = shared.expect("memory").with_colorimetry(ours::Colorimetry::BT709);
         let (blob, _) = export(&shared, TransportMode::Reference).expect("exports");
         Self { shared, blob, dma_bufs: dma_bufs(), out: RefCell::default() }
     }
@@ -108,8 +108,13 @@ fn read_theirs(blob: &[u8]) -> u64 {
     let planes: u64 =
         planes.iter().map(|p| p.offset ^ p.stride ^ p.size ^ p.used ^ p.modifier).sum();
     let strings = view.strings();
-    black_box((theirs::PixelFormat::from_str_code(strings.format), strings.color_space, strides));
-    black_box((strings.color_transfer, strings.color_encoding, strings.color_range, header.dtype));
+    black_box((theirs::PixelFormat::from_str_code(strings.format), header.dtype, strides));
+    black_box((
+        theirs::ColorSpace::from_str_code(strings.color_space),
+        theirs::ColorTransfer::from_str_code(strings.color_transfer),
+        theirs::ColorEncoding::from_str_code(strings.color_encoding),
+        theirs::ColorRange::from_str_code(strings.color_range),
+    ));
     black_box((header.quant_scales_len, header.quant_zero_points_len, header.fence_fd));
     shape ^ planes
 }

@@ -183,9 +183,15 @@ fn string_bounds() {
     let need = 24;
     let field = "format";
     assert_eq!(poked(STRINGS, &[21]), BlobError::StringBounds { field, need: 25, left: need });
-    // The first string takes the bytes that the length of the second needs.
-    let error = poked(STRINGS, &[20]);
-    assert_eq!(error, BlobError::StringBounds { field: "color_space", need: 4, left: 0 });
+    // The first string leaves no bytes for the length of the second.
+    let mut blob = plain(&[], &[]).to_bytes().unwrap();
+    blob.truncate(HEADER_LEN);
+    blob.extend(*b"\x04\0\0\0NV12");
+    let size = blob.len() as u64;
+    poke(&mut blob, 0, &size.to_le_bytes());
+    poke(&mut blob, 60, &8_u32.to_le_bytes());
+    let error = BlobError::StringBounds { field: "color_space", need: 4, left: 0 };
+    assert_eq!(BlobView::parse(&blob).err(), Some(error));
 }
 
 // S-BLOB-10, D-14
