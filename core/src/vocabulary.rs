@@ -75,8 +75,11 @@ macro_rules! vocabulary {
             #[inline]
             #[allow(dead_code, reason = "not every list is read from bytes")]
             pub(crate) fn from_name_bytes(name: &[u8]) -> Option<Self> {
-                $(if name == $name.as_bytes() { return Some(Self::$word); })+
-                None
+                // Arrays, since those of a known length are compared without a call.
+                match name.len() {
+                    $(len if len == $name.len() && name.first_chunk::<{ $name.len() }>() == $name.as_bytes().first_chunk() => Some(Self::$word),)+
+                    _ => None,
+                }
             }
         }
 

@@ -67,12 +67,16 @@ impl<'a> Extension<'a> {
     /// Reads the region at the front of `bytes`, what the blob has after its plane records.
     ///
     /// Bytes after `len` are a later version's, and not judged.
+    #[inline]
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, BlobError> {
-        let mut reader = Reader::new(bytes);
-        let is_ours = bytes.first_chunk().map(|magic| u32::from_le_bytes(*magic));
-        if is_ours != Some(EXTENSION_MAGIC) {
-            return Ok(Self::default());
+        match bytes.first_chunk() {
+            Some(magic) if u32::from_le_bytes(*magic) == EXTENSION_MAGIC => Self::parse_ours(bytes),
+            _ => Ok(Self::default()),
         }
+    }
+
+    fn parse_ours(bytes: &'a [u8]) -> Result<Self, BlobError> {
+        let mut reader = Reader::new(bytes);
         let left = bytes.len();
         let short = |len| BlobError::ExtensionBounds { len, left };
         let fixed = Fixed::read(&mut reader).ok_or(short(wide(FIXED_LEN)))?;

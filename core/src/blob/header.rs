@@ -36,15 +36,13 @@ wire_struct! {
 
 impl Header {
     /// The header at the front of `bytes`, which hold the whole blob it speaks of.
+    #[inline]
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, BlobError> {
         let have = bytes.len();
-        let short = || BlobError::Truncated { need: wide(HEADER_LEN), have };
-        let required_mask = required_mask(bytes).ok_or_else(short)?;
-        let bits = required_mask & !SUPPORTED_REQUIREMENTS;
-        if bits != 0 {
-            return Err(BlobError::UnsupportedRequirement { bits });
-        }
-        let header = Self::read(&mut Reader::new(bytes)).ok_or_else(short)?;
+        let Some(header) = Self::read(&mut Reader::new(bytes)) else {
+            return Err(no_header(bytes));
+        };
+        check_requirements(header.required_mask)?;
         if header.size < wide(HEADER_LEN) {
             return Err(BlobError::Size { size: header.size });
         }
@@ -75,9 +73,22 @@ impl Header {
     }
 }
 
-/// The one field that is judged even when the rest of the header is missing.
-fn required_mask(bytes: &[u8]) -> Option<u64> {
+#[inline]
+fn check_requirements(required_mask: u64) -> Result<(), BlobError> {
+    match required_mask & !SUPPORTED_REQUIREMENTS {
+        0 => Ok(()),
+        bits => Err(BlobError::UnsupportedRequirement { bits }),
+    }
+}
+
+/// Why there is no header. Requirements are judged even when the rest of it is missing.
+#[cold]
+fn no_header(bytes: &[u8]) -> BlobError {
     let mut reader = Reader::new(bytes);
-    reader.array::<8>()?;
-    reader.array().map(u64::from_le_bytes)
+    let required_mask =
+        reader.array::<8>().and_then(|_size| reader.array().map(u64::from_le_bytes));
+    match required_mask.map(check_requirements) {
+        Some(Err(unsupported)) => unsupported,
+        _ => BlobError::Truncated { need: wide(HEADER_LEN), have: bytes.len() },
+    }
 }

@@ -98,6 +98,7 @@ impl<'a> PlaneRecord<'a> {
     }
 
     /// Refuses a record that contradicts itself, or that is not inline exactly when the blob is.
+    #[inline]
     pub(super) fn check(&self, plane: usize, blob_is_inline: bool) -> Result<(), BlobError> {
         let Self { handle, size, used, .. } = *self;
         if handle < INLINE {
@@ -136,22 +137,16 @@ impl<'a> PlaneRecord<'a> {
     }
 
     /// The next record with its payload and padding.
+    #[inline]
     pub(super) fn read(reader: &mut Reader<'a>, plane: usize) -> Result<Self, BlobError> {
-        let bounds = |field, need, reader: &Reader<'_>| {
-            let left = reader.rest().len();
-            BlobError::PlaneBounds { plane, field, need, left }
+        let Some(scalars) = Scalars::read(reader) else {
+            return Err(out_of_bounds(plane, "record", wide(PLANE_RECORD_LEN), *reader));
         };
-        let scalars = Scalars::read(reader)
-            .ok_or_else(|| bounds("record", wide(PLANE_RECORD_LEN), reader))?;
+        let (handle_bytes, data) = match (scalars.handle_bytes_len, scalars.data_len) {
+            (0, 0) => (&[][..], &[][..]),
+            lens => payload(reader, plane, lens)?,
+        };
         let Scalars { handle, offset, stride, size, used, modifier, .. } = scalars;
-        let Scalars { handle_bytes_len, data_len, .. } = scalars;
-        let handle_bytes = reader
-            .counted(handle_bytes_len)
-            .ok_or_else(|| bounds("handle_bytes_len", handle_bytes_len.into(), reader))?;
-        let data =
-            reader.counted(data_len).ok_or_else(|| bounds("data_len", data_len.into(), reader))?;
-        let pad = padding(handle_bytes.len().wrapping_add(data.len()));
-        reader.bytes(pad).ok_or_else(|| bounds("padding", wide(pad), reader))?;
         Ok(Self { handle, offset, stride, size, used, modifier, handle_bytes, data })
     }
 
@@ -179,6 +174,29 @@ impl<'a> PlaneRecord<'a> {
         let data_len = field_u32("data_len", data.len())?;
         Ok(Scalars { handle, offset, stride, size, used, modifier, handle_bytes_len, data_len })
     }
+}
+
+/// The bytes after a record and the padding after them.
+fn payload<'a>(
+    reader: &mut Reader<'a>,
+    plane: usize,
+    (handle_bytes_len, data_len): (u32, u32),
+) -> Result<(&'a [u8], &'a [u8]), BlobError> {
+    let mut counted = |field, len: u32| {
+        reader.counted(len).ok_or_else(|| out_of_bounds(plane, field, len.into(), *reader))
+    };
+    let handle_bytes = counted("handle_bytes_len", handle_bytes_len)?;
+    let data = counted("data_len", data_len)?;
+    let pad = padding(handle_bytes.len().wrapping_add(data.len()));
+    match reader.bytes(pad) {
+        Some(_) => Ok((handle_bytes, data)),
+        None => Err(out_of_bounds(plane, "padding", wide(pad), *reader)),
+    }
+}
+
+#[cold]
+fn out_of_bounds(plane: usize, field: &'static str, need: u64, reader: Reader<'_>) -> BlobError {
+    BlobError::PlaneBounds { plane, field, need, left: reader.rest().len() }
 }
 
 impl fmt::Debug for PlaneRecord<'_> {

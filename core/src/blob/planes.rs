@@ -3,25 +3,17 @@
 use std::iter::FusedIterator;
 
 use super::{cursor::Reader, error::BlobError, plane::PlaneRecord};
-use crate::format::MAX_PLANES;
 
-/// The records from the n-th on, for the first few n.
-pub(super) type Starts<'a> = [&'a [u8]; MAX_PLANES];
-
-/// Checks `count` records, which must fill `region`, and remembers where the first few start.
-pub(super) fn check(region: &[u8], count: usize) -> Result<Starts<'_>, BlobError> {
+/// Checks `count` records, which must fill `region`.
+#[inline(always)]
+pub(super) fn check(region: &[u8], count: usize) -> Result<(), BlobError> {
     let mut reader = Reader::new(region);
-    let mut starts = Starts::default();
-    let mut inline = None;
+    let is_inline = Planes::new(region, count).next().is_some_and(|first| first.is_inline());
     for index in 0..count {
-        if let Some(start) = starts.get_mut(index) {
-            *start = reader.rest();
-        }
-        let record = PlaneRecord::read(&mut reader, index)?;
-        record.check(index, *inline.get_or_insert(record.is_inline()))?;
+        PlaneRecord::read(&mut reader, index)?.check(index, is_inline)?;
     }
     match reader.rest().len() {
-        0 => Ok(starts),
+        0 => Ok(()),
         left => Err(BlobError::PlanesLeftover { left, planes: count }),
     }
 }
@@ -43,6 +35,7 @@ impl<'a> Planes<'a> {
 impl<'a> Iterator for Planes<'a> {
     type Item = PlaneRecord<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<PlaneRecord<'a>> {
         self.left = self.left.checked_sub(1)?;
         PlaneRecord::read(&mut self.reader, self.left).ok()

@@ -20,6 +20,7 @@ pub(super) struct Regions<'a> {
 
 impl<'a> Regions<'a> {
     /// Measures out the regions; `bytes` start with the blob that `header` was read from.
+    #[inline(always)]
     pub(super) fn find(header: &Header, bytes: &'a [u8]) -> Result<Self, BlobError> {
         let size = usize::try_from(header.size).ok();
         let Some(blob) = size.and_then(|size| bytes.get(..size)) else {
@@ -92,6 +93,6 @@ impl<'a> Tape<'a> {
 fn check_plane_count(plane_count: u32, planes_bytes: usize) -> Result<usize, BlobError> {
     usize::try_from(plane_count)
         .ok()
-        .filter(|count| *count <= planes_bytes / PLANE_RECORD_LEN)
+        .filter(|count| count.checked_mul(PLANE_RECORD_LEN).is_some_and(|len| len <= planes_bytes))
         .ok_or(BlobError::PlaneCount { plane_count, planes_bytes })
 }

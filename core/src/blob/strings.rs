@@ -66,7 +66,7 @@ impl Strings {
 }
 
 /// What the five strings of a region name. Bytes after the fifth are not judged.
-#[inline]
+#[inline(always)]
 pub(super) fn read(region: &[u8]) -> Result<(Option<PixelFormat>, Colorimetry), BlobError> {
     let mut reader = Reader::new(region);
     let format = named("format", &mut reader, PixelFormat::from_name_bytes)?;
@@ -80,7 +80,7 @@ pub(super) fn read(region: &[u8]) -> Result<(Option<PixelFormat>, Colorimetry), 
 }
 
 /// What the next string names; an empty one names nothing.
-#[inline]
+#[inline(always)]
 fn named<T>(
     field: &'static str,
     reader: &mut Reader<'_>,

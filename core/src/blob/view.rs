@@ -7,7 +7,7 @@ use super::{
     extension::Extension,
     header::Header,
     plane::PlaneRecord,
-    planes::{self, Planes, Starts},
+    planes::{self, Planes},
     quant,
     regions::Regions,
     strings,
@@ -63,7 +63,6 @@ pub struct BlobView<'a> {
     regions: Regions<'a>,
     format: Option<PixelFormat>,
     colorimetry: Colorimetry,
-    plane_starts: Starts<'a>,
     extension: Extension<'a>,
 }
 
@@ -75,6 +74,7 @@ impl<'a> BlobView<'a> {
     /// # Errors
     /// The first refusal, see [`BlobError`]. An unknown bit of `required_mask` is told before
     /// anything else is judged.
+    #[inline(always)]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, BlobError> {
         let header = Header::parse(bytes)?;
         let (storage_kind, dtype) = (header.storage_kind()?, header.dtype()?);
@@ -83,7 +83,7 @@ impl<'a> BlobView<'a> {
         let zero_points = regions.zero_points.len();
         quant::check(header.quant_axis, regions.shape(), regions.scales(), zero_points)?;
         let (format, colorimetry) = strings::read(regions.strings)?;
-        let plane_starts = planes::check(regions.planes, regions.plane_count)?;
+        planes::check(regions.planes, regions.plane_count)?;
         let extension = Extension::parse(regions.rest)?;
         let Header { pid, quant_axis, .. } = header;
         Ok(Self {
@@ -95,7 +95,6 @@ impl<'a> BlobView<'a> {
             regions,
             format,
             colorimetry,
-            plane_starts,
             extension,
         })
     }
@@ -225,11 +224,7 @@ impl<'a> BlobView<'a> {
     /// One plane.
     #[must_use]
     pub fn plane(&self, index: usize) -> Option<PlaneRecord<'a>> {
-        let left = self.regions.plane_count.checked_sub(index)?;
-        match self.plane_starts.get(index) {
-            Some(records) => Planes::new(records, left).next(),
-            None => self.planes().nth(index),
-        }
+        self.planes().nth(index)
     }
 
     /// Whether the planes carry their bytes; a blob without planes refers to nothing either.

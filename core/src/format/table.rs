@@ -40,8 +40,10 @@ macro_rules! formats {
             /// the one that every blob is looked up by, so it is searched as code.
             #[inline]
             pub(crate) fn from_name_bytes(name: &[u8]) -> Option<Self> {
-                $(if name == $name.as_bytes() { return Some(Self::$variant); })*
-                None
+                match name.len() {
+                    $(len if len == $name.len() && name.first_chunk::<{ $name.len() }>() == $name.as_bytes().first_chunk() => Some(Self::$variant),)*
+                    _ => None,
+                }
             }
 
             #[inline]
