@@ -3,10 +3,8 @@
 use std::{ops::Deref, sync::Arc};
 
 use tensor_core::{
-    BlobView, CpuAccess, FileIdentity, ImageLayout, MAX_PLANES, Memory, PlanePlacement, TensorDyn,
-    TensorError, TensorMemory,
-    memory::ImportError,
-    transfer::{ReferencedImage, TransferError},
+    BlobView, CpuAccess, FileIdentity, MAX_PLANES, Memory, TensorDyn, TensorMemory, memory,
+    transfer::{self, Referenced},
 };
 use thiserror::Error;
 
@@ -20,9 +18,9 @@ use crate::{
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FrameTensorError {
-    /// The blob is refused, or describes no image in the buffer's memories.
+    /// The blob is refused, or describes no tensor in the buffer's memories.
     #[error(transparent)]
-    Blob(#[from] TransferError),
+    Blob(#[from] transfer::ImportError),
     /// A memory the buffer does not have.
     #[error("the tensor lies in memory {index}; the buffer has {memories} memories")]
     MemoryIndex {
@@ -73,10 +71,7 @@ pub enum FrameTensorError {
     },
     /// The fd of a memory is refused.
     #[error(transparent)]
-    Import(#[from] ImportError),
-    /// The tensor cannot be made.
-    #[error(transparent)]
-    Tensor(#[from] TensorError),
+    Import(#[from] memory::ImportError),
 }
 
 /// The tensor of one frame.
@@ -100,8 +95,8 @@ enum Source {
 
 impl FrameTensor {
     pub(crate) fn new(meta: &TensorMeta, buffer: &gst::Buffer) -> Result<Self, FrameTensorError> {
-        let view = meta.blob().map_err(TransferError::from)?;
-        let described = Described(ReferencedImage::of(&view)?);
+        let view = meta.blob().map_err(transfer::ImportError::from)?;
+        let described = Described(Referenced::of(&view)?);
         let import = meta.import();
         described.check_bounds(buffer)?;
         described.check_identity(meta, import.as_deref(), buffer)?;
@@ -131,16 +126,14 @@ impl Deref for FrameTensor {
 }
 
 /// What a blob says about the buffer it is on.
-struct Described(ReferencedImage);
+struct Described(Referenced);
 
 impl Described {
     /// Every plane inside the part of its memory that GStreamer calls valid.
     fn check_bounds(&self, buffer: &gst::BufferRef) -> Result<(), FrameTensorError> {
-        for (plane, place) in self.0.layout.planes().iter().enumerate() {
-            let index = self.handle(place.memory);
+        for (plane, (index, bytes)) in self.0.parts().enumerate() {
             let memory = memory(buffer, index)?;
-            let (start, from) = (place.offset, memory.offset());
-            let end = start.saturating_add(self.0.layout.plane_len(plane));
+            let (start, end, from) = (bytes.start, bytes.end, memory.offset());
             let to = from.saturating_add(memory.size());
             if start < from || end > to {
                 return Err(FrameTensorError::Bounds { plane, index, start, end, from, to });
@@ -188,30 +181,21 @@ impl Described {
             }
             memories.push(imported);
         }
-        let is_mapped = expected == TensorMemory::Mem;
-        let layout = if is_mapped { self.as_mapped(buffer)? } else { self.0.layout.clone() };
-        let tensor = TensorDyn::from_image(layout, memories, CpuAccess::Read)?;
-        Ok(tensor.with_colorimetry(view.colorimetry()))
+        let tensor = if expected == TensorMemory::Mem {
+            self.as_mapped(buffer)?.tensor(view, memories, CpuAccess::Read)?
+        } else {
+            self.0.tensor(view, memories, CpuAccess::Read)?
+        };
+        Ok(tensor)
     }
 
     /// The layout in bytes that GStreamer maps: those start at the memory's own offset.
-    fn as_mapped(&self, buffer: &gst::BufferRef) -> Result<ImageLayout, FrameTensorError> {
-        let mut planes = [PlanePlacement { memory: 0, offset: 0, stride: 0 }; MAX_PLANES];
-        let placed = self.0.layout.planes();
-        for (mapped, place) in planes.iter_mut().zip(placed) {
-            let skipped = memory(buffer, self.handle(place.memory))?.offset();
-            // Not below zero, `check_bounds` has seen to that.
-            *mapped = PlanePlacement { offset: place.offset.saturating_sub(skipped), ..*place };
+    fn as_mapped(&self, buffer: &gst::BufferRef) -> Result<Referenced, FrameTensorError> {
+        let mut origins = [0; MAX_PLANES];
+        for (origin, index) in origins.iter_mut().zip(&self.0.handles) {
+            *origin = memory(buffer, *index)?.offset();
         }
-        let planes = planes.get(..placed.len()).unwrap_or_default();
-        let layout = &self.0.layout;
-        let mapped =
-            ImageLayout::from_planes(layout.format(), layout.width(), layout.height(), planes);
-        Ok(mapped.map_err(TransferError::from)?)
-    }
-
-    fn handle(&self, position: usize) -> i64 {
-        self.0.handles.get(position).copied().unwrap_or(-1)
+        Ok(self.0.seen_from(&origins)?)
     }
 }
 

@@ -9,8 +9,11 @@ use arrayvec::ArrayVec;
 
 use super::{Frame, FrameError, memories_of};
 use crate::{
-    colorimetry::Colorimetry, format::MAX_PLANES, layout::ImageLayout, tensor::TensorDyn,
-    transfer::describe,
+    colorimetry::Colorimetry,
+    format::MAX_PLANES,
+    layout::ImageLayout,
+    tensor::TensorDyn,
+    transfer::{TransferError, describe},
 };
 
 /// The cache of an import that is in none.
@@ -43,9 +46,21 @@ impl<A> Import<A> {
         let tensor =
             TensorDyn::from_image(frame.layout.clone(), memories_of(frame)?, frame.access)?
                 .with_colorimetry(frame.colorimetry);
-        let blob: Arc<[u8]> = describe(&tensor, frame.handles)?.into();
+        Ok(Self::of_tensor(tensor, frame.handles, attach)?)
+    }
+
+    /// An import of a tensor that exists already, image or not, for whoever made its memory.
+    ///
+    /// # Errors
+    /// [`TransferError`] unless there is a handle for each memory, and for a batch.
+    pub fn of_tensor(
+        tensor: TensorDyn,
+        handles: &[i64],
+        attach: impl FnOnce(&TensorDyn, &Arc<[u8]>) -> A,
+    ) -> Result<Self, TransferError> {
+        let blob: Arc<[u8]> = describe(&tensor, handles)?.into();
         let attachment = attach(&tensor, &blob);
-        let handles = frame.handles.iter().copied().take(MAX_PLANES).collect();
+        let handles = handles.iter().copied().take(MAX_PLANES).collect();
         let last_seen = AtomicU64::new(0);
         Ok(Self { tensor, blob, attachment, handles, cache: NO_CACHE, last_seen })
     }

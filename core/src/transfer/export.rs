@@ -11,7 +11,8 @@ use arrayvec::ArrayVec;
 use super::{
     ExportError, TransferError,
     description::{Description, ImageDescription},
-    inline, strided,
+    inline,
+    strided::StridedDescription,
 };
 use crate::{
     blob::Extension,
@@ -162,9 +163,15 @@ fn write(
             image.write(pid, fence, handles, out)
         }
         Layout::Strided(layout) => {
-            let strides = (!layout.is_dense()).then_some(&**layout.strides());
-            let record = strided::record(layout, handles)?;
-            Description { strides, ..description(tensor) }.write(pid, fence, &[record], out)
+            let strided = StridedDescription {
+                layout,
+                dtype: tensor.dtype(),
+                kind: tensor.memory(),
+                colorimetry: tensor.colorimetry(),
+                quantization: tensor.quantization(),
+                extension: extension(tensor),
+            };
+            strided.write(pid, fence, handles, out)
         }
     }
 }

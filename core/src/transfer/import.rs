@@ -4,12 +4,9 @@ use std::os::fd::BorrowedFd;
 
 use arrayvec::ArrayVec;
 
-use super::{
-    ImportError,
-    image::{ReferencedImage, narrow},
-    inline, strided,
-};
+use super::{ImportError, image::narrow, inline, referenced::Referenced};
 use crate::{
+    access::CpuAccess,
     blob::{BlobView, QUANT_NONE},
     format::MAX_PLANES,
     memory::{Fence, Memory},
@@ -56,18 +53,26 @@ fn fence(handle: i32, fds: &[BorrowedFd<'_>]) -> Result<Fence, ImportError> {
 }
 
 fn tensor(view: &BlobView<'_>, fds: &[BorrowedFd<'_>]) -> Result<TensorDyn, ImportError> {
-    let extension = view.extension();
-    if let Some(scheme) = extension.compression {
-        return Err(ImportError::Compressed { scheme });
-    }
-    let (layout, memories) = if view.is_inline() {
+    let access = view.extension().access;
+    if view.is_inline() {
         let (layout, memory) = inline::import(view)?;
-        (layout, [memory].into_iter().collect())
-    } else {
-        referenced(view, fds)?
-    };
-    let dtype = view.dtype();
-    let tensor = TensorDyn::from_memories(layout, dtype, memories, extension.access)?
+        return tensor_of(view, layout, [memory], access);
+    }
+    let found = Referenced::of(view)?;
+    let memories = open(view, &found.handles, fds)?;
+    tensor_of(view, found.layout, memories, access)
+}
+
+/// A tensor of this layout, with all else that the blob says of it.
+pub(super) fn tensor_of(
+    view: &BlobView<'_>,
+    layout: Layout,
+    memories: impl IntoIterator<Item = Memory>,
+    access: CpuAccess,
+) -> Result<TensorDyn, ImportError> {
+    let extension = view.extension();
+    let access = access.intersection(extension.access);
+    let tensor = TensorDyn::from_memories(layout, view.dtype(), memories, access)?
         .with_colorimetry(view.colorimetry())
         .with_view_mark(extension.is_view);
     let tensor = if extension.name.is_empty() { tensor } else { tensor.with_name(extension.name) };
@@ -78,35 +83,6 @@ fn tensor(view: &BlobView<'_>, fds: &[BorrowedFd<'_>]) -> Result<TensorDyn, Impo
 }
 
 type Memories = ArrayVec<Memory, MAX_PLANES>;
-
-fn referenced(
-    view: &BlobView<'_>,
-    fds: &[BorrowedFd<'_>],
-) -> Result<(Layout, Memories), ImportError> {
-    if view.format().is_none() {
-        let record = strided::only_plane(view)?;
-        record.require_linear()?;
-        let layout = strided::layout(view, narrow(record.offset))?;
-        let (need, have) = (layout.required_len(), record.offset.saturating_add(record.used));
-        check_used(0, need, have)?;
-        let memories = open(view, &[record.handle], fds)?;
-        return Ok((Layout::Strided(layout), memories));
-    }
-    let ReferencedImage { layout, handles } = ReferencedImage::of(view)?;
-    for (plane, record) in view.planes().enumerate() {
-        check_used(plane, layout.plane_len(plane), record.used)?;
-    }
-    let memories = open(view, &handles, fds)?;
-    Ok((Layout::Image(layout), memories))
-}
-
-fn check_used(plane: usize, need: usize, have: u64) -> Result<(), ImportError> {
-    if u64::try_from(need).is_ok_and(|need| need <= have) {
-        Ok(())
-    } else {
-        Err(ImportError::ShortPlane { plane, need, have })
-    }
-}
 
 /// The memories with these handles, each of the kind and length that the blob says.
 fn open(

@@ -93,6 +93,9 @@ fn cut<'a>(layout: &Layout, flat: &'a [u8]) -> Records<'a> {
 ///
 /// No more is allocated than the blob carries.
 pub(super) fn import(view: &BlobView<'_>) -> Result<(Layout, Memory), ImportError> {
+    if let Some(scheme) = view.extension().compression {
+        return Err(ImportError::Compressed { scheme });
+    }
     let (layout, len) = match view.format() {
         Some(_) => {
             let (image, len) = image_layout(view)?;

@@ -7,8 +7,8 @@
 //!
 //! A blob names memories by handle and never says what a handle is. Beside a socket it is an index
 //! into the descriptors that travel along; on a GStreamer buffer it is an index into the buffer's
-//! own memories, for which [`describe`] takes the numbers to write and [`ReferencedImage`] gives back
-//! those found.
+//! own memories, for which [`describe`] takes the numbers to write and [`Referenced`] gives back those
+//! found.
 //!
 //! A [descriptor](crate::desc) is for another library in the same process; see [`descriptor`].
 //!
@@ -33,6 +33,7 @@ mod export;
 mod image;
 mod import;
 mod inline;
+mod referenced;
 mod strided;
 
 pub use description::ImageDescription;
@@ -41,6 +42,8 @@ pub use error::{ExportError, ImportError, TransferError};
 pub use export::{Fds, MAX_FDS, TransportMode, describe, export, export_into, export_with_fence};
 pub use image::ReferencedImage;
 pub use import::{import, import_with_fence};
+pub use referenced::Referenced;
+pub use strided::StridedDescription;
 
 #[cfg(test)]
 mod tests;

@@ -29,8 +29,10 @@ use crate::memo::FrameImport;
 /// The version of [`Body`]. It grows when the struct or the meaning of a field changes.
 pub(super) const ABI: u32 = 1;
 
-/// The version of the serialized form, which is the blob.
+/// The version of the serialized form: the index and a zero, 4 bytes each, little-endian, then the
+/// blob.
 const SERIAL_VERSION: u8 = 1;
+const SERIAL_HEADER_LEN: usize = 8;
 
 /// What keeps an `object` alive, given by the copy of the code that made it.
 #[repr(C)]
@@ -55,7 +57,8 @@ pub struct RawTensorMeta {
 
 // What readers in other languages rely on.
 const _: () = assert!(offset_of!(RawTensorMeta, body) == size_of::<ffi::GstMeta>());
-const _: () = assert!(offset_of!(Body, abi) == 0 && offset_of!(Body, blob) == 8);
+const _: () = assert!(offset_of!(Body, abi) == 0 && offset_of!(Body, index) == 4);
+const _: () = assert!(offset_of!(Body, blob) == 8);
 
 /// The fields after `GstMeta`. The first three are for every reader; the rest is for the code that
 /// `origin` belongs to.
@@ -63,7 +66,7 @@ const _: () = assert!(offset_of!(Body, abi) == 0 && offset_of!(Body, blob) == 8)
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Body {
     pub(super) abi: u32,
-    reserved: u32,
+    index: u32,
     blob: *mut GBytes,
     origin: *const Origin,
     object: *mut c_void,
@@ -73,7 +76,7 @@ pub(super) struct Body {
 impl Body {
     const EMPTY: Self = Self {
         abi: ABI,
-        reserved: 0,
+        index: 0,
         blob: ptr::null_mut(),
         origin: ptr::null(),
         object: ptr::null_mut(),
@@ -83,12 +86,14 @@ impl Body {
     /// A body that holds its own references. `memories` are the serial numbers of the memories
     /// that the blob's planes lie in, in the order the planes name them.
     fn new(
+        index: u32,
         blob: &glib::Bytes,
         import: Option<&Arc<FrameImport>>,
         memories: [u64; MAX_PLANES],
     ) -> Self {
         let object = import.map_or(ptr::null(), |import| Arc::into_raw(Arc::clone(import)));
         Self {
+            index,
             blob: into_raw(blob),
             origin: &raw const ORIGIN,
             object: object.cast_mut().cast(),
@@ -170,6 +175,11 @@ impl RawTensorMeta {
         is_known.then_some(&self.body)
     }
 
+    /// Which of the buffer's tensors this is, when the meta is of our ABI.
+    pub(super) fn index(&self) -> Option<u32> {
+        self.body().map(|body| body.index)
+    }
+
     /// The blob, when the meta is of our ABI and has one.
     pub(super) fn blob(&self) -> Option<glib::Bytes> {
         let blob = self.body().map(|body| body.blob).filter(|blob| !blob.is_null())?;
@@ -199,18 +209,17 @@ impl RawTensorMeta {
     }
 }
 
-/// Puts the meta on a buffer, or new content into the one that is there.
+/// Puts the meta on a buffer, or new content into the one with its index that is there.
 pub(super) fn put(
     buffer: &mut gst::BufferRef,
+    index: u32,
     blob: &glib::Bytes,
     import: Option<&Arc<FrameImport>>,
     memories: [u64; MAX_PLANES],
 ) -> Result<(), TensorMetaError> {
     let info = registration::info()?;
-    let body = Body::new(blob, import, memories);
-    let api = registration::api().into_glib();
-    // SAFETY: the buffer is live and `api` is a registered meta API.
-    let found = unsafe { ffi::gst_buffer_get_meta(buffer.as_mut_ptr(), api) };
+    let body = Body::new(index, blob, import, memories);
+    let found = find(buffer, index);
     let meta = if found.is_null() {
         // SAFETY: `&mut BufferRef` says writable, and `info` is a live registration.
         unsafe { ffi::gst_buffer_add_meta(buffer.as_mut_ptr(), info, ptr::null_mut()) }
@@ -230,6 +239,23 @@ pub(super) fn put(
             // SAFETY: made above and not stored anywhere.
             unsafe { body.release() };
             Err(TensorMetaError::Abi { abi, ours: ABI })
+        }
+    }
+}
+
+/// The meta with this index, or one of another ABI, which keeps ours from being put beside it.
+fn find(buffer: &mut gst::BufferRef, index: u32) -> *mut ffi::GstMeta {
+    let api = registration::api().into_glib();
+    let mut state = ptr::null_mut();
+    loop {
+        let (buffer, state) = (buffer.as_mut_ptr(), &raw mut state);
+        // SAFETY: the buffer is live, the state is what the call before left in it, and no meta is
+        // added or removed between the calls.
+        let meta = unsafe { ffi::gst_buffer_iterate_meta_filtered(buffer, state, api) };
+        // SAFETY: null or a meta of our API; `body` looks no further than its registered size.
+        let raw = unsafe { meta.cast::<RawTensorMeta>().as_ref() };
+        if raw.is_none_or(|raw| raw.index().is_none_or(|other| other == index)) {
+            return meta;
         }
     }
 }
@@ -305,7 +331,7 @@ unsafe extern "C" fn transform(
     GTRUE
 }
 
-/// What is serialized is the blob.
+/// What is serialized is the index and the blob.
 pub(super) unsafe extern "C" fn serialize(
     meta: *const ffi::GstMeta,
     out: *mut ffi::GstByteArrayInterface,
@@ -315,9 +341,11 @@ pub(super) unsafe extern "C" fn serialize(
     let meta = unsafe { &*meta.cast::<RawTensorMeta>() };
     // SAFETY: GStreamer passes a live writer that nobody else uses meanwhile.
     let writer = unsafe { &mut *out };
-    let (Some(blob), Some(resize)) = (meta.blob_slice(), writer.resize) else { return GFALSE };
+    let (Some(index), Some(blob)) = (meta.index(), meta.blob_slice()) else { return GFALSE };
+    let Some(resize) = writer.resize else { return GFALSE };
+    let bytes = serialized(index, blob);
     let old_len = writer.len;
-    let Some(new_len) = old_len.checked_add(blob.len()) else { return GFALSE };
+    let Some(new_len) = old_len.checked_add(bytes.len()) else { return GFALSE };
     // SAFETY: the writer's own function on the writer.
     if unsafe { resize(out, new_len) } == GFALSE {
         return GFALSE;
@@ -327,11 +355,28 @@ pub(super) unsafe extern "C" fn serialize(
     writer.len = new_len;
     // SAFETY: the writer has `new_len` bytes now, of which `old_len` were there before.
     let end = unsafe { writer.data.add(old_len) };
-    // SAFETY: `blob.len()` bytes from `end` on are the writer's, and the blob's are not among them.
-    unsafe { ptr::copy_nonoverlapping(blob.as_ptr(), end, blob.len()) };
+    // SAFETY: `bytes.len()` bytes from `end` on are the writer's; `bytes` are ours.
+    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), end, bytes.len()) };
     // SAFETY: GStreamer passes the place of the version.
     unsafe { version.write(SERIAL_VERSION) };
     GTRUE
+}
+
+fn serialized(index: u32, blob: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(SERIAL_HEADER_LEN.saturating_add(blob.len()));
+    bytes.extend(index.to_le_bytes());
+    bytes.extend([0; 4]);
+    bytes.extend(blob);
+    bytes
+}
+
+/// The index and the blob, if that is what these bytes are. Bytes that a later version might give
+/// a meaning must be zero.
+fn deserialized(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let (header, blob) = bytes.split_first_chunk::<SERIAL_HEADER_LEN>()?;
+    let [a, b, c, d, 0, 0, 0, 0] = *header else { return None };
+    let view = BlobView::parse(blob).ok().filter(|view| !view.is_inline())?;
+    Some((u32::from_le_bytes([a, b, c, d]), view.as_bytes()))
 }
 
 /// The buffer has no memories yet, so only the bytes can be judged.
@@ -347,15 +392,14 @@ pub(super) unsafe extern "C" fn deserialize(
     }
     // SAFETY: GStreamer passes `len` bytes at `data`.
     let bytes = unsafe { std::slice::from_raw_parts(data, len) };
-    if !BlobView::parse(bytes).is_ok_and(|view| !view.is_inline()) {
-        return ptr::null_mut();
-    }
+    let Some((index, blob)) = deserialized(bytes) else { return ptr::null_mut() };
     // SAFETY: the buffer is writable by GStreamer's contract; the info is the one that carries this
     // callback, so its struct is ours.
     let meta = unsafe { ffi::gst_buffer_add_meta(buffer, info, ptr::null_mut()) };
     // SAFETY: null, or a new meta of the struct we registered that nobody else has.
     if let Some(meta) = unsafe { meta.cast::<RawTensorMeta>().as_mut() } {
-        meta.body.blob = into_raw(&glib::Bytes::from(bytes));
+        meta.body.index = index;
+        meta.body.blob = into_raw(&glib::Bytes::from(blob));
     }
     meta
 }

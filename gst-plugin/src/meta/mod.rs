@@ -15,8 +15,12 @@
 //! of a region, a conversion, or anything else that puts the frame into other memory drops it.
 //! Memory that is exchanged under the meta is noticed when the tensor is asked for.
 //!
+//! A buffer may hold several tensors, for a model with several inputs: each has a meta with its own
+//! index. The first, and the only one of a video frame, has index 0.
+//!
 //! In C the meta is found with `g_type_from_name("TensorBlobMetaAPI")` and begins
-//! `GstMeta meta; guint32 abi; guint32 reserved; GBytes *blob;`, with `abi` 1.
+//! `GstMeta meta; guint32 abi; guint32 index; GBytes *blob;`, with `abi` 1; see
+//! `gst/tensor/tensormeta.h`.
 
 mod imp;
 mod registration;
@@ -25,8 +29,9 @@ use std::{fmt, sync::Arc};
 
 use gst::{glib, meta::MetaRef};
 use tensor_core::{
-    FileIdentity, MAX_PLANES,
+    FileIdentity, MAX_PLANES, TensorMemory,
     blob::{BlobError, BlobView},
+    transfer::{ImportError, Referenced},
 };
 use thiserror::Error;
 
@@ -78,6 +83,35 @@ pub enum TensorMetaError {
         /// How many memories the buffer has.
         memories: usize,
     },
+    /// The blob describes no tensor in the buffer's memories.
+    #[error(transparent)]
+    Describes(#[from] ImportError),
+    /// A plane that is not inside its memory.
+    #[error(
+        "the tensor takes bytes {start} to {end} of memory {handle}, which holds {from} to {to}"
+    )]
+    Bounds {
+        /// Which memory of the buffer.
+        handle: i64,
+        /// The plane's first byte.
+        start: usize,
+        /// One past the plane's last byte.
+        end: usize,
+        /// The memory's first valid byte.
+        from: usize,
+        /// One past the memory's last valid byte.
+        to: usize,
+    },
+    /// Memory with an fd described as memory without one, or the other way round.
+    #[error("the blob says its memory is {said}, memory {handle} of the buffer has {}", if *.has_fd { "an fd" } else { "no fd" })]
+    Kind {
+        /// Which memory of the buffer.
+        handle: i64,
+        /// The kind in the blob.
+        said: TensorMemory,
+        /// Whether the memory has an fd.
+        has_fd: bool,
+    },
 }
 
 /// Says what tensor a buffer holds; see the [module](self).
@@ -100,26 +134,73 @@ impl TensorMeta {
         registration::info().map(|_| ())
     }
 
-    /// Says that `buffer` holds `frame`, in place of what was said before.
+    /// Says that `buffer` holds `frame`, in place of what was said before: its tensor 0.
     ///
     /// # Errors
-    /// [`TensorMetaError`]: the blob names a memory the buffer does not have, a memory is another
-    /// file than the one imported, or the meta is registered by code that is too different.
+    /// As for [`add_at`](Self::add_at).
     pub fn add(
         buffer: &mut gst::BufferRef,
         frame: &Arc<FrameImport>,
     ) -> Result<(), TensorMetaError> {
+        Self::add_at(buffer, 0, frame)
+    }
+
+    /// Says that tensor `index` of `buffer` is `frame`, in place of what was said of that tensor
+    /// before. `frame` may be any tensor, see
+    /// [`Import::of_tensor`](tensor_core::Import::of_tensor).
+    ///
+    /// # Errors
+    /// [`TensorMetaError`]: the blob names a memory the buffer does not have, a memory is another
+    /// file than the one imported, or the meta is registered by code that is too different.
+    pub fn add_at(
+        buffer: &mut gst::BufferRef,
+        index: u32,
+        frame: &Arc<FrameImport>,
+    ) -> Result<(), TensorMetaError> {
         let view = BlobView::parse(&frame.attachment)?;
-        let mut handles = Handles::default();
-        for (plane, record) in view.planes().enumerate() {
-            let (handle, memories) = (record.handle, buffer.n_memory());
-            if !usize::try_from(handle).is_ok_and(|index| index < memories) {
-                return Err(TensorMetaError::MemoryIndex { plane, handle, memories });
-            }
-            handles.note(handle);
-        }
+        let handles = check_handles(buffer, &view)?;
         check_files(buffer, frame, &handles)?;
-        Self::put(buffer, &frame.attachment, Some(frame), &handles)
+        Self::put_at(buffer, index, &frame.attachment, Some(frame), &handles)
+    }
+
+    /// Says that tensor `index` of `buffer` is what `blob` describes, whose handles are indices of
+    /// the buffer's memories: how memory without an fd is described. Buffers of one layout share
+    /// one blob. The tensor is made from it each time it is asked for.
+    ///
+    /// ```
+    /// # gst::init()?;
+    /// use gst::glib;
+    /// use gsttensor::{BufferTensorExt, TensorMeta};
+    /// use tensor_core::{Colorimetry, DType, Extension, Shape, TensorMemory, layout::StridedLayout};
+    /// use tensor_core::transfer::StridedDescription;
+    /// let scores = StridedDescription {
+    ///     layout: &StridedLayout::dense(&Shape::new(&[1, 1000]).unwrap(), 4)?,
+    ///     dtype: DType::F32,
+    ///     kind: TensorMemory::Mem,
+    ///     colorimetry: Colorimetry::default(),
+    ///     quantization: None,
+    ///     extension: Extension::default(),
+    /// };
+    /// let blob = glib::Bytes::from_owned(scores.to_blob(0)?);
+    /// let mut buffer = gst::Buffer::with_size(4000)?;
+    /// TensorMeta::add_blob(buffer.make_mut(), 0, &blob)?;
+    /// let tensor = buffer.tensor_meta().unwrap().tensor(&buffer)?;
+    /// assert_eq!(&**tensor.shape(), [1, 1000]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TensorMetaError`]: the blob is refused, or names a memory that the buffer does not have,
+    /// that is too short, or of another kind.
+    pub fn add_blob(
+        buffer: &mut gst::BufferRef,
+        index: u32,
+        blob: &glib::Bytes,
+    ) -> Result<(), TensorMetaError> {
+        let view = BlobView::parse(blob)?;
+        let handles = check_handles(buffer, &view)?;
+        check_parts(buffer, &view)?;
+        Self::put_at(buffer, index, blob, None, &handles)
     }
 
     /// As [`add`](Self::add), for who knows the handles; without an import the tensor is made from
@@ -130,11 +211,27 @@ impl TensorMeta {
         import: Option<&Arc<FrameImport>>,
         handles: &Handles,
     ) -> Result<(), TensorMetaError> {
+        Self::put_at(buffer, 0, blob, import, handles)
+    }
+
+    fn put_at(
+        buffer: &mut gst::BufferRef,
+        index: u32,
+        blob: &glib::Bytes,
+        import: Option<&Arc<FrameImport>>,
+        handles: &Handles,
+    ) -> Result<(), TensorMetaError> {
         let mut serials = [memo::NO_SERIAL; MAX_PLANES];
         for (serial, memory) in serials.iter_mut().zip(handles.memories(buffer)) {
             *serial = memory.map_or(memo::NO_SERIAL, memo::serial);
         }
-        imp::put(buffer, blob, import, serials)
+        imp::put(buffer, index, blob, import, serials)
+    }
+
+    /// Which of the buffer's tensors this is.
+    #[must_use]
+    pub fn index(&self) -> u32 {
+        self.0.index().unwrap_or(0)
     }
 
     /// The blob, checked.
@@ -178,6 +275,37 @@ impl TensorMeta {
     }
 }
 
+/// The memories that the blob names, all of which the buffer has.
+fn check_handles(buffer: &gst::BufferRef, view: &BlobView<'_>) -> Result<Handles, TensorMetaError> {
+    let mut handles = Handles::default();
+    for (plane, record) in view.planes().enumerate() {
+        let (handle, memories) = (record.handle, buffer.n_memory());
+        if !usize::try_from(handle).is_ok_and(|index| index < memories) {
+            return Err(TensorMetaError::MemoryIndex { plane, handle, memories });
+        }
+        handles.note(handle);
+    }
+    Ok(handles)
+}
+
+/// Whether each plane lies inside its memory, and all are of the kind that the blob says.
+fn check_parts(buffer: &gst::BufferRef, view: &BlobView<'_>) -> Result<(), TensorMetaError> {
+    let said = view.storage_kind();
+    for (handle, bytes) in Referenced::of(view)?.parts() {
+        let Some(memory) = handles::memory(buffer, handle) else { continue };
+        let (start, end, from) = (bytes.start, bytes.end, memory.offset());
+        let to = from.saturating_add(memory.size());
+        if start < from || end > to {
+            return Err(TensorMetaError::Bounds { handle, start, end, from, to });
+        }
+        let has_fd = handles::fd(memory).is_some();
+        if has_fd == (said == TensorMemory::Mem) {
+            return Err(TensorMetaError::Kind { handle, said, has_fd });
+        }
+    }
+    Ok(())
+}
+
 /// Whether the buffer's memories are the files that `frame` was imported from.
 fn check_files(
     buffer: &gst::BufferRef,
@@ -200,9 +328,9 @@ impl fmt::Debug for TensorMeta {
     }
 }
 
-/// Asking a buffer for its tensor meta.
+/// Asking a buffer for its tensor metas.
 pub trait BufferTensorExt {
-    /// The meta that says what tensor the buffer holds.
+    /// The meta that says what tensor the buffer holds: its tensor 0.
     ///
     /// ```
     /// # gst::init().unwrap();
@@ -210,12 +338,22 @@ pub trait BufferTensorExt {
     /// let buffer = gst::Buffer::with_size(64).unwrap();
     /// assert!(buffer.tensor_meta().is_none());
     /// ```
-    fn tensor_meta(&self) -> Option<MetaRef<'_, TensorMeta>>;
+    fn tensor_meta(&self) -> Option<MetaRef<'_, TensorMeta>> {
+        self.tensor_meta_at(0)
+    }
+
+    /// The meta of tensor `index`.
+    fn tensor_meta_at(&self, index: u32) -> Option<MetaRef<'_, TensorMeta>> {
+        self.tensor_metas().find(|meta| meta.index() == index)
+    }
+
+    /// The metas of all the buffer's tensors, in the order they were put on.
+    fn tensor_metas(&self) -> impl Iterator<Item = MetaRef<'_, TensorMeta>>;
 }
 
 impl BufferTensorExt for gst::BufferRef {
-    fn tensor_meta(&self) -> Option<MetaRef<'_, TensorMeta>> {
-        self.meta::<TensorMeta>().filter(|meta| meta.is_readable())
+    fn tensor_metas(&self) -> impl Iterator<Item = MetaRef<'_, TensorMeta>> {
+        self.iter_meta::<TensorMeta>().filter(|meta| meta.is_readable())
     }
 }
 

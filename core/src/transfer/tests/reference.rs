@@ -201,3 +201,52 @@ fn planes_of_one_file_under_two_descriptors_are_read() {
     let back = travel(&frame, TransportMode::Reference);
     assert_eq!(flat(&back), flat(&frame));
 }
+
+/// What models take and bitstreams are: no image, by reference and back.
+// S-GEO-17
+#[test]
+fn tensors_that_are_no_image_are_seen_by_both() {
+    for (shape, dtype) in [
+        (&[5000][..], DType::U8),
+        (&[1, 16, 16, 3], DType::U8),
+        (&[1, 16, 16, 3], DType::I8),
+        (&[1, 3, 16, 16], DType::F16),
+        (&[2, 3, 16, 16], DType::F32),
+        (&[1, 1, 2, 3, 4, 5, 6, 7], DType::I64),
+    ] {
+        let shm = Memory::shm(1 << 16).unwrap();
+        let tensor = raw(shape, dtype, shm).with_name("images");
+        fill(&tensor);
+        let back = travel(&tensor, TransportMode::Reference);
+        assert_same(&tensor, &back);
+        assert_eq!((tensor.layout(), flat(&tensor)), (back.layout(), flat(&back)));
+        tensor.map_write().unwrap().memory_mut(0).unwrap()[0] = 0xAB;
+        assert_eq!(back.map_read().unwrap().memory(0).unwrap()[0], 0xAB);
+        assert_same(&tensor, &travel(&tensor, TransportMode::Inline));
+    }
+}
+
+#[test]
+fn a_described_tensor_names_the_bytes_it_takes_of_each_memory() {
+    let two = describe(&two_memory_nv12(), &[4, 9]).unwrap();
+    let found = Referenced::of(&BlobView::parse(&two).unwrap()).unwrap();
+    let parts: Vec<_> = found.parts().collect();
+    assert_eq!(parts, [(4, 128..128 + 96 * 35 + 64), (9, 0..128 * 17 + 64)]);
+    let seen = found.seen_from(&[128, 0]).unwrap();
+    assert_eq!(seen.parts().next(), Some((4, 0..96 * 35 + 64)));
+
+    let flipped = crate::layout::StridedLayout::dense(&Shape::new(&[4, 2]).unwrap(), 2).unwrap();
+    let flipped = flipped.flip(0).unwrap();
+    let description = StridedDescription {
+        layout: &flipped,
+        dtype: DType::F16,
+        kind: TensorMemory::Shm,
+        colorimetry: Colorimetry::default(),
+        quantization: None,
+        extension: Extension::default(),
+    };
+    let blob = description.to_blob(3).unwrap();
+    let found = Referenced::of(&BlobView::parse(&blob).unwrap()).unwrap();
+    assert_eq!(found.parts().collect::<Vec<_>>(), [(3, 0..16)]);
+    assert!(matches!(found.seen_from(&[8]), Err(ImportError::Strided(_))));
+}
