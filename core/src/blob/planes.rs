@@ -2,13 +2,14 @@
 
 use std::iter::FusedIterator;
 
-use super::{cursor::Reader, error::BlobError, plane::PlaneRecord};
+use super::{cursor::Reader, error::BlobError, plane::{INLINE, PlaneRecord}};
 
 /// Checks `count` records, which must fill `region`.
 #[inline(always)]
 pub(super) fn check(region: &[u8], count: usize) -> Result<(), BlobError> {
     let mut reader = Reader::new(region);
-    let is_inline = Planes::new(region, count).next().is_some_and(|first| first.is_inline());
+    let first = region.first_chunk().map(|handle| i64::from_le_bytes(*handle));
+    let is_inline = first == Some(INLINE);
     for index in 0..count {
         PlaneRecord::read(&mut reader, index)?.check(index, is_inline)?;
     }
