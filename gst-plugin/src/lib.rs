@@ -7,7 +7,9 @@ mod handles;
 mod memo;
 pub mod meta;
 pub mod pool;
+pub mod tensordepay;
 pub mod tensorimport;
+pub mod tensorpay;
 pub mod video_layout;
 
 pub use frame_tensor::{FrameTensor, FrameTensorError};
@@ -45,6 +47,8 @@ pub fn plugin_register_static() -> Result<(), glib::BoolError> {
 fn plugin_init(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
     allocator::register();
     TensorMeta::register().map_err(|error| glib::bool_error!("{error}"))?;
+    tensorpay::register(plugin)?;
+    tensordepay::register(plugin)?;
     tensorimport::register(plugin)
 }
 
