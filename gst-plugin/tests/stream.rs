@@ -3,6 +3,7 @@
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
+    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a test that fails is what a test is for"
 )]
@@ -14,6 +15,7 @@ use std::{fs, path::Path, process::Command};
 use common::*;
 use gst::{glib, prelude::*};
 use gst_check::Harness;
+use gst_video::VideoFrameExt;
 use gsttensor::{BufferTensorExt, TensorMeta};
 use tensor_core::{
     Colorimetry, DType, Extension, ImageLayout, PixelFormat, Quantization, Shape, StrideAlign,
@@ -152,8 +154,6 @@ fn several_tensors_are_one_packet_and_nnstreamers_caps() {
 
 /// What the element said was wrong.
 fn error_of(harness: &Harness) -> String {
-    let bus = gst::Bus::new();
-    drop(bus);
     let bus = harness.element().unwrap().bus().unwrap();
     let message = bus.pop_filtered(&[gst::MessageType::Error]).expect("an error message");
     let gst::MessageView::Error(error) = message.view() else { unreachable!() };

@@ -57,12 +57,16 @@ impl State {
     /// Whether the stream ends between two packets.
     fn check_end(&self, max_size: u64) -> Result<(), DepayError> {
         let have = self.adapter.available();
+        if have == 0 {
+            return Ok(());
+        }
         let mut start = [0; PACKET_HEADER_LEN];
-        let need = match self.adapter.copy(0, &mut start) {
-            Ok(()) => PacketLens::read(&start, max_size)?.packet,
-            Err(_) => PACKET_HEADER_LEN,
+        let need = if have >= start.len() && self.adapter.copy(0, &mut start).is_ok() {
+            PacketLens::read(&start, max_size)?.packet
+        } else {
+            start.len()
         };
-        if have == 0 { Ok(()) } else { Err(PacketError::Truncated { have, need }.into()) }
+        Err(PacketError::Truncated { have, need }.into())
     }
 }
 
@@ -93,7 +97,7 @@ impl TensorDepay {
             match next {
                 Ok(None) => return Ok(gst::FlowSuccess::Ok),
                 Ok(Some((buffer, caps))) => {
-                    self.announce(caps);
+                    self.announce(&caps);
                     gst::trace!(CAT, imp = self, "{} bytes of tensors", buffer.size());
                     self.srcpad.push(buffer)?;
                 }
@@ -107,16 +111,16 @@ impl TensorDepay {
     }
 
     /// Tells downstream what comes, if that is news.
-    fn announce(&self, caps: gst::Caps) {
+    fn announce(&self, caps: &gst::Caps) {
         let (is_first, segment) = {
             let mut state = self.state();
-            if state.caps.as_ref() == Some(&caps) {
+            if state.caps.as_ref() == Some(caps) {
                 return;
             }
             gst::info!(CAT, imp = self, "{caps}");
             (state.caps.replace(caps.clone()).is_none(), state.segment.clone())
         };
-        self.srcpad.push_event(gst::event::Caps::new(&caps));
+        self.srcpad.push_event(gst::event::Caps::new(caps));
         if is_first {
             let from_zero =
                 || gst::event::Segment::new(&gst::FormattedSegment::<gst::ClockTime>::new());
@@ -140,56 +144,56 @@ impl TensorDepay {
     }
 
     fn sink_event(&self, event: gst::Event) -> bool {
-        match event.view() {
-            gst::EventView::Caps(caps) => {
-                let rate = caps.caps().structure(0);
-                let rate = rate.and_then(|s| s.get::<gst::Fraction>("framerate").ok());
-                self.state().rate = rate.unwrap_or(gst::Fraction::new(0, 1));
+        let view = event.view();
+        if let gst::EventView::Caps(caps) = view {
+            let rate = caps.caps().structure(0);
+            let rate = rate.and_then(|s| s.get::<gst::Fraction>("framerate").ok());
+            self.state().rate = rate.unwrap_or(gst::Fraction::new(0, 1));
+            return true;
+        }
+        if let gst::EventView::Segment(segment) = view {
+            // Positions in bytes mean nothing behind this element.
+            if segment.segment().format() != gst::Format::Time {
                 return true;
             }
-            gst::EventView::Segment(segment) => {
-                // Positions in bytes mean nothing behind this element.
-                if segment.segment().format() != gst::Format::Time {
-                    return true;
-                }
-                let mut state = self.state();
-                state.segment = Some(event.clone());
-                if state.caps.is_none() {
-                    return true;
-                }
+            let mut state = self.state();
+            state.segment = Some(event.clone());
+            if state.caps.is_none() {
+                return true;
             }
-            gst::EventView::FlushStop(_) => self.state().adapter.clear(),
-            gst::EventView::Eos(_) => {
-                let ended = self.state().check_end(self.max_size());
-                if let Err(error) = ended {
-                    self.fail(&error);
-                }
+        }
+        if matches!(view, gst::EventView::FlushStop(_)) {
+            self.state().adapter.clear();
+        }
+        if matches!(view, gst::EventView::Eos(_)) {
+            let ended = self.state().check_end(self.max_size());
+            if let Err(error) = ended {
+                self.fail(&error);
             }
-            _ => {}
         }
         gst::Pad::event_default(&self.sinkpad, Some(&*self.obj()), event)
     }
 
     /// What the one pad takes says nothing of what the other gives.
     fn query(&self, pad: &gst::Pad, query: &mut gst::QueryRef) -> bool {
-        match query.view_mut() {
-            gst::QueryViewMut::Caps(caps) => {
-                let known = self.state().caps.clone().filter(|_| pad == &self.srcpad);
-                let offered = known.unwrap_or_else(|| pad.pad_template_caps());
-                let result = caps.filter().map(|filter| {
-                    filter.intersect_with_mode(&offered, gst::CapsIntersectMode::First)
-                });
-                caps.set_result(&result.unwrap_or(offered));
-                true
-            }
-            gst::QueryViewMut::AcceptCaps(accept) => {
-                let is_accepted = pad.pad_template_caps().can_intersect(accept.caps());
-                accept.set_result(is_accepted);
-                true
-            }
-            gst::QueryViewMut::Allocation(_) => false,
-            _ => gst::Pad::query_default(pad, Some(&*self.obj()), query),
+        if let gst::QueryViewMut::Caps(caps) = query.view_mut() {
+            let known = self.state().caps.clone().filter(|_| pad == &self.srcpad);
+            let offered = known.unwrap_or_else(|| pad.pad_template_caps());
+            let result = caps
+                .filter()
+                .map(|filter| filter.intersect_with_mode(&offered, gst::CapsIntersectMode::First));
+            caps.set_result(&result.unwrap_or(offered));
+            return true;
         }
+        if let gst::QueryViewMut::AcceptCaps(accept) = query.view_mut() {
+            let is_accepted = pad.pad_template_caps().can_intersect(accept.caps());
+            accept.set_result(is_accepted);
+            return true;
+        }
+        if matches!(query.view(), gst::QueryView::Allocation(_)) {
+            return false;
+        }
+        gst::Pad::query_default(pad, Some(&*self.obj()), query)
     }
 }
 

@@ -64,7 +64,6 @@ fn add_video_meta(buffer: &mut gst::BufferRef, carried: &Carried) {
         image.planes().iter().map(|place| i32::try_from(place.stride).unwrap_or(i32::MAX));
     let strides: Vec<i32> = strides.collect();
     let flags = VideoFrameFlags::empty();
-    let added = VideoMeta::add_full(buffer, flags, format, size[0], size[1], &offsets, &strides);
     // Without it the tensor meta says the same.
-    drop(added.ok());
+    let _added = VideoMeta::add_full(buffer, flags, format, size[0], size[1], &offsets, &strides);
 }

@@ -45,27 +45,25 @@ impl TensorPay {
 
     /// What the one pad takes says nothing of what the other gives.
     fn query(&self, pad: &gst::Pad, query: &mut gst::QueryRef) -> bool {
-        match query.view_mut() {
-            gst::QueryViewMut::Caps(caps) => {
-                let template = pad.pad_template_caps();
-                let result = caps.filter().map(|filter| {
-                    filter.intersect_with_mode(&template, gst::CapsIntersectMode::First)
-                });
-                caps.set_result(&result.unwrap_or(template));
-                true
-            }
-            gst::QueryViewMut::AcceptCaps(accept) => {
-                let is_accepted = pad.pad_template_caps().can_intersect(accept.caps());
-                accept.set_result(is_accepted);
-                true
-            }
-            // Downstream's buffers are for packets, not for frames; a video meta is understood.
-            gst::QueryViewMut::Allocation(allocation) => {
-                allocation.add_allocation_meta::<gst_video::VideoMeta>(None);
-                true
-            }
-            _ => gst::Pad::query_default(pad, Some(&*self.obj()), query),
+        if let gst::QueryViewMut::Caps(caps) = query.view_mut() {
+            let template = pad.pad_template_caps();
+            let result = caps
+                .filter()
+                .map(|filter| filter.intersect_with_mode(&template, gst::CapsIntersectMode::First));
+            caps.set_result(&result.unwrap_or(template));
+            return true;
         }
+        if let gst::QueryViewMut::AcceptCaps(accept) = query.view_mut() {
+            let is_accepted = pad.pad_template_caps().can_intersect(accept.caps());
+            accept.set_result(is_accepted);
+            return true;
+        }
+        // Downstream's buffers are for packets, not for frames; a video meta is understood.
+        if let gst::QueryViewMut::Allocation(allocation) = query.view_mut() {
+            allocation.add_allocation_meta::<gst_video::VideoMeta>(None);
+            return true;
+        }
+        gst::Pad::query_default(pad, Some(&*self.obj()), query)
     }
 }
 

@@ -60,6 +60,11 @@ fn each_refusal_names_its_numbers() {
     assert!(matches!(refused, PacketError::Blob { tensor: 0, at: 48, .. }), "{refused}");
     let one = Packet::parse(&with(32, 1), 4096).unwrap_err();
     assert!(matches!(one, PacketError::Leftover { .. }), "{one}");
+}
+
+#[test]
+fn a_packet_cut_short_says_what_it_needs() {
+    let bytes = two();
     for have in 0..bytes.len() {
         let need = if have < 40 { 40 } else { bytes.len() };
         assert_eq!(error(&bytes[..have]), PacketError::Truncated { have, need });
