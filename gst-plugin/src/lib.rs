@@ -6,6 +6,7 @@ pub mod frame_tensor;
 mod handles;
 mod memo;
 pub mod meta;
+pub mod model;
 pub mod pool;
 pub mod tensorimport;
 pub mod video_layout;
