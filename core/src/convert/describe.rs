@@ -14,9 +14,6 @@ use crate::{
 /// The most pixels a side of a source or a destination has.
 pub const MAX_SIDE: usize = 32_768;
 
-/// The most threads a conversion is split over.
-pub const MAX_THREADS: usize = 16;
-
 /// The frames that are converted: all of one format and size. Strides and offsets may differ from
 /// frame to frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,29 +216,18 @@ pub enum Crop {
     Center,
 }
 
-/// Which code does the work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kernel {
-    /// The fastest that this processor has.
-    #[default]
-    Fastest,
-    /// The reference, which the others are held against.
-    Scalar,
-}
-
 /// How a conversion is done, apart from what the model wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConvertOptions {
     /// Which part of a frame is taken.
     pub crop: Crop,
-    /// Over how many threads rows are split, the caller's among them: 1 to [`MAX_THREADS`].
-    pub threads: usize,
-    /// Which code does the work.
-    pub kernel: Kernel,
 }
 
-impl Default for ConvertOptions {
-    fn default() -> Self {
-        Self { crop: Crop::default(), threads: 1, kernel: Kernel::default() }
+impl ConvertOptions {
+    /// The same, taking this part.
+    #[must_use]
+    pub fn with_crop(self, crop: Crop) -> Self {
+        Self { crop }
     }
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{MAX_SIDE, MAX_THREADS};
+use super::MAX_SIDE;
 use crate::{
     dtype::DType,
     format::PixelFormat,
@@ -58,12 +58,6 @@ pub enum ConvertError {
         /// Height of the frame in pixels.
         height: usize,
     },
-    /// No thread, or too many.
-    #[error("threads: expected 1 to {MAX_THREADS}, got {threads}")]
-    Threads {
-        /// What was asked for.
-        threads: usize,
-    },
     /// A padding that is no number.
     #[error("pad: expected a finite number for channel {channel}, got {value}")]
     Pad {
@@ -97,16 +91,6 @@ pub enum ConvertError {
         expected: usize,
         /// The axis asked for.
         axis: usize,
-    },
-    /// A thread cannot be started.
-    #[error("thread {index} of {threads} cannot be started: {kind}")]
-    Spawn {
-        /// Which one.
-        index: usize,
-        /// How many were asked for.
-        threads: usize,
-        /// What the system said.
-        kind: std::io::ErrorKind,
     },
 }
 

@@ -13,8 +13,8 @@
 //!    to 0 to 255 and rounded to whole numbers, half upwards: the *pixel values*.
 //! 3. Pixel values are normalized in `f32`, then quantized, or rounded to the nearest `f16`.
 //!
-//! The scalar kernel gives these numbers, the fast ones a pixel value that is at most 1 away.
-//! `docs/convert.md` has the details.
+//! There is one kernel, the scalar reference, on the caller's thread. It gives these numbers, and is
+//! slow: every output sample is computed by itself.
 //!
 //! ```
 //! use tensor_core::{CpuAccess, DType, PixelFormat, PreprocessSpec, TensorDyn};
@@ -44,8 +44,7 @@ mod store;
 mod target;
 
 pub use describe::{
-    ChannelOrder, ConvertOptions, Crop, Destination, Kernel, MAX_SIDE, MAX_THREADS, Source,
-    TensorOrder,
+    ChannelOrder, ConvertOptions, Crop, Destination, MAX_SIDE, Source, TensorOrder,
 };
 pub use error::{ConvertError, RunError};
 pub use run::Converter;

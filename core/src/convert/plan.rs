@@ -1,7 +1,7 @@
 //! All that is known before the first frame.
 
 use super::{
-    ConvertError, ConvertOptions, Crop, Destination, MAX_SIDE, MAX_THREADS, Source,
+    ConvertError, ConvertOptions, Crop, Destination, MAX_SIDE, Source,
     axis::{Axis, Span},
     color::ColorMap,
     component::{Components, components},
@@ -45,9 +45,6 @@ impl Plan {
         check_size("source", source.width, source.height)?;
         check_size("destination", destination.width, destination.height)?;
         check_wanted(spec, destination)?;
-        if !(1..=MAX_THREADS).contains(&options.threads) {
-            return Err(ConvertError::Threads { threads: options.threads });
-        }
         let refused = |why| ConvertError::Format { format: source.format, why };
         let components = components(source.format).map_err(refused)?;
         let crop = crop(source, destination, options.crop)?;

@@ -3,18 +3,15 @@
 use arrayvec::ArrayVec;
 
 use super::{
-    ConvertError, ConvertOptions, Destination, RunError, Source,
-    plan::Plan,
-    reference,
-    store::Channel,
-    target::{Band, Target},
+    ConvertError, ConvertOptions, Destination, RunError, Source, plan::Plan, reference,
+    store::Channel, target::Target,
 };
 use crate::{
     access::CpuAccess,
     format::MAX_PLANES,
     preprocess::{ContentRegion, PreprocessSpec},
     shape::Region,
-    tensor::{Layout, MappedPlane, TensorDyn},
+    tensor::{Layout, MappedPlane, TensorDyn, TensorMap},
 };
 
 /// Makes a model's input of a frame, again and again.
@@ -23,8 +20,8 @@ use crate::{
 #[derive(Debug)]
 pub struct Converter {
     plan: Plan,
-    /// Pixel values of one row, for each band.
-    scratch: Vec<Vec<u8>>,
+    /// Pixel values of one row.
+    scratch: Vec<u8>,
 }
 
 impl Converter {
@@ -41,8 +38,7 @@ impl Converter {
     ) -> Result<Self, ConvertError> {
         let plan = Plan::new(source, spec, destination, options)?;
         let row = plan.content.pixels().width.saturating_mul(plan.colors.outputs);
-        let scratch = (0..options.threads).map(|_| vec![0; row]).collect();
-        Ok(Self { plan, scratch })
+        Ok(Self { plan, scratch: vec![0; row] })
     }
 
     /// Converts `frame` into `input`. Both may have any strides; neither is allocated or kept.
@@ -68,9 +64,9 @@ impl Converter {
         let access = if input.is_view() { CpuAccess::ReadWrite } else { CpuAccess::Write };
         let mut written = input.map(access).map_err(destination)?;
         let planes: ArrayVec<MappedPlane<'_>, MAX_PLANES> = read.planes().collect();
-        let bands = target.bands(&mut written, self.scratch.len())?;
-        for (mut band, scratch) in bands.zip(&mut self.scratch) {
-            convert(&self.plan, &planes, &mut band, scratch);
+        for row in 0..self.plan.destination.height {
+            let pixels = pixels(&self.plan, &planes, row, &mut self.scratch);
+            write_row(&self.plan, pixels, (&target, &mut written), row);
         }
         Ok(())
     }
@@ -106,7 +102,7 @@ impl Converter {
     /// use tensor_core::convert::{ConvertOptions, Converter, Crop, Destination, Source};
     /// let source = Source::new(PixelFormat::Nv12, 1280, 720);
     /// let half = Crop::Region(Region::new(640, 0, 640, 720));
-    /// let options = ConvertOptions { crop: half, ..ConvertOptions::default() };
+    /// let options = ConvertOptions::default().with_crop(half);
     /// let mut spec = PreprocessSpec::default();
     /// spec.normalization = tensor_core::Normalization::raw();
     /// let converter = Converter::new(&source, &spec, &Destination::new(640, 640), &options)?;
@@ -126,28 +122,31 @@ impl Converter {
     }
 }
 
-/// Writes the rows of one band.
-fn convert(plan: &Plan, planes: &[MappedPlane<'_>], band: &mut Band<'_>, scratch: &mut [u8]) {
+/// The pixel values of row `row` of the input, in `scratch`; none for a row of padding.
+fn pixels<'a>(
+    plan: &Plan,
+    planes: &[MappedPlane<'_>],
+    row: usize,
+    scratch: &'a mut [u8],
+) -> &'a [u8] {
     let content = plan.content.pixels();
-    for row in band.first..band.first.saturating_add(band.rows) {
-        let inside = row.checked_sub(content.y).filter(|y| *y < content.height);
-        if let Some(y) = inside {
+    match row.checked_sub(content.y).filter(|y| *y < content.height) {
+        Some(y) => {
             reference::row(plan, planes, y, scratch);
+            scratch
         }
-        let pixels = if inside.is_some() { &*scratch } else { &[] };
-        write_row(plan, pixels, band, row);
+        None => &[],
     }
 }
 
 /// Stores one row: padding, `pixels` (none for a row of padding), padding.
-fn write_row(plan: &Plan, pixels: &[u8], band: &mut Band<'_>, row: usize) {
-    let mut planes = band.row(row);
-    match (planes.as_mut_slice(), plan.channels.as_slice()) {
-        ([all], channels) => write_plane(plan, pixels, channels, all),
-        (planes, channels) => {
-            for (plane, channel) in planes.iter_mut().zip(channels) {
-                write_plane(plan, pixels, std::slice::from_ref(channel), plane);
-            }
+fn write_row(plan: &Plan, pixels: &[u8], (target, map): (&Target, &mut TensorMap<'_>), row: usize) {
+    let channels = plan.channels.as_slice();
+    // One plane stores all channels, several one each.
+    let each = channels.len().checked_div(target.planes()).unwrap_or(1).max(1);
+    for (plane, channels) in channels.chunks(each).enumerate() {
+        if let Some(out) = target.row(map, plane, row) {
+            write_plane(plan, pixels, channels, out);
         }
     }
 }

@@ -1,10 +1,9 @@
-//! The rows of a destination, split into bands that threads write by themselves.
+//! The rows of a destination.
 
 use arrayvec::ArrayVec;
 
 use super::{Destination, RunError, TensorOrder, component::samples, store::MAX_CHANNELS};
 use crate::{
-    format::MAX_PLANES,
     layout::{ImageLayout, StridedLayout},
     shape::Shape,
     tensor::{Layout, TensorDyn, TensorMap},
@@ -23,19 +22,6 @@ pub(super) struct Target {
     planes: ArrayVec<Place, MAX_CHANNELS>,
     stride: usize,
     row_bytes: usize,
-    rows: usize,
-}
-
-/// Some rows of each plane of a destination.
-#[derive(Debug, Default)]
-pub(super) struct Band<'a> {
-    /// The first row.
-    pub(super) first: usize,
-    /// How many.
-    pub(super) rows: usize,
-    planes: ArrayVec<&'a mut [u8], MAX_CHANNELS>,
-    stride: usize,
-    row_bytes: usize,
 }
 
 impl Target {
@@ -51,68 +37,21 @@ impl Target {
         }
     }
 
-    /// `bands` parts of as equal height as can be, from top to bottom.
-    pub(super) fn bands<'a>(
-        &self,
-        map: &'a mut TensorMap<'_>,
-        bands: usize,
-    ) -> Result<impl Iterator<Item = Band<'a>> + use<'a>, RunError> {
-        let (stride, row_bytes, rows) = (self.stride, self.row_bytes, self.rows);
-        let mut left = self.planes_mut(map)?;
-        let mut first = 0_usize;
-        Ok((1..=bands).map(move |band| {
-            let end = rows.saturating_mul(band).checked_div(bands).unwrap_or(rows);
-            let count = end.saturating_sub(first);
-            let planes = left.iter_mut().map(|plane| {
-                let bytes = count.saturating_mul(stride).min(plane.len());
-                let (part, rest) = std::mem::take(plane).split_at_mut(bytes);
-                *plane = rest;
-                part
-            });
-            let band = Band { first, rows: count, planes: planes.collect(), stride, row_bytes };
-            first = end;
-            band
-        }))
+    /// Planes of rows: one of whole pixels, or one a channel.
+    pub(super) fn planes(&self) -> usize {
+        self.planes.len()
     }
 
-    /// The bytes of each plane, from its first sample to its last.
-    fn planes_mut<'a>(
+    /// The samples of a row of a plane, for writing.
+    pub(super) fn row<'a>(
         &self,
         map: &'a mut TensorMap<'_>,
-    ) -> Result<ArrayVec<&'a mut [u8], MAX_CHANNELS>, RunError> {
-        let len = self.stride.saturating_mul(self.rows.saturating_sub(1));
-        let len = len.saturating_add(self.row_bytes);
-        let mut left: ArrayVec<(usize, &'a mut [u8]), MAX_PLANES> =
-            map.memories_mut().map(|bytes| (0, bytes)).collect();
-        let mut found = ArrayVec::<Option<&'a mut [u8]>, MAX_CHANNELS>::new();
-        found.extend(self.planes.iter().map(|_| None));
-        let mut order: ArrayVec<usize, MAX_CHANNELS> = (0..self.planes.len()).collect();
-        order.sort_unstable_by_key(|plane| self.planes.get(*plane).map(|place| place.offset));
-        let mixed = RunError::Strides { why: "the planes of the channels lie in each other" };
-        for index in order {
-            let part = self.planes.get(index).and_then(|place| {
-                let (at, bytes) = left.get_mut(place.memory)?;
-                let skip = place.offset.checked_sub(*at)?;
-                let (_, from) = std::mem::take(bytes).split_at_mut_checked(skip)?;
-                let (plane, rest) = from.split_at_mut_checked(len)?;
-                (*at, *bytes) = (place.offset.checked_add(len)?, rest);
-                Some(plane)
-            });
-            match (part, found.get_mut(index)) {
-                (Some(part), Some(slot)) => *slot = Some(part),
-                _ => return Err(mixed),
-            }
-        }
-        Ok(found.into_iter().flatten().collect())
-    }
-}
-
-impl Band<'_> {
-    /// The planes of row `row` of the destination, which is one of this band's.
-    pub(super) fn row(&mut self, row: usize) -> ArrayVec<&mut [u8], MAX_CHANNELS> {
-        let start = row.saturating_sub(self.first).saturating_mul(self.stride);
-        let end = start.saturating_add(self.row_bytes);
-        self.planes.iter_mut().filter_map(|plane| plane.get_mut(start..end)).collect()
+        plane: usize,
+        row: usize,
+    ) -> Option<&'a mut [u8]> {
+        let place = self.planes.get(plane)?;
+        let start = place.offset.checked_add(row.checked_mul(self.stride)?)?;
+        map.memory_mut(place.memory)?.get_mut(start..start.checked_add(self.row_bytes)?)
     }
 }
 
@@ -149,12 +88,7 @@ fn of_image(
         memory: place.memory,
         offset: place.offset,
     };
-    Ok(Target {
-        planes: places.iter().map(place).collect(),
-        stride,
-        row_bytes: image.row_bytes(0),
-        rows: planned.height,
-    })
+    Ok(Target { planes: places.iter().map(place).collect(), stride, row_bytes: image.row_bytes(0) })
 }
 
 /// Whether the samples are the same, an unused one and alpha being one.
@@ -219,5 +153,5 @@ fn placed(
         let Some(offset) = offset else { return Err(upwards) };
         places.push(Place { memory: 0, offset });
     }
-    Ok(Target { planes: places, stride, row_bytes, rows: planned.height })
+    Ok(Target { planes: places, stride, row_bytes })
 }

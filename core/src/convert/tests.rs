@@ -179,13 +179,9 @@ fn what_cannot_be_is_refused_when_planned() {
     for crop in
         [Region::new(60, 0, 8, 8), Region::new(0, 0, 0, 4), Region::new(usize::MAX, 0, 2, 2)]
     {
-        let options = ConvertOptions { crop: Crop::Region(crop), ..options };
+        let options = options.with_crop(Crop::Region(crop));
         let error = refuse(&source, &plain(), &to, &options);
         assert_eq!(error, ConvertError::Crop { crop, width: 64, height: 36 });
-    }
-    for threads in [0, MAX_THREADS + 1] {
-        let options = ConvertOptions { threads, ..options };
-        assert_eq!(refuse(&source, &plain(), &to, &options), ConvertError::Threads { threads });
     }
     let spec = PreprocessSpec { pad: [0.0, f32::NAN, 0.0], ..plain() };
     let error = refuse(&source, &spec, &to, &options);

@@ -142,11 +142,6 @@ impl TensorMap<'_> {
     pub fn memory_mut(&mut self, memory: usize) -> Option<&mut [u8]> {
         self.maps.get_mut(memory)
     }
-
-    /// The whole of every memory for writing, in their order; none when the map is for reading.
-    pub fn memories_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
-        self.maps.iter_mut().filter_map(|map| map.as_mut_slice())
-    }
 }
 
 impl<'a> MappedPlane<'a> {
