@@ -8,6 +8,7 @@ mod memo;
 pub mod meta;
 pub mod model;
 pub mod pool;
+pub mod tensor_caps;
 pub mod tensorimport;
 pub mod video_layout;
 
