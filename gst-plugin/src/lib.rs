@@ -6,7 +6,9 @@ pub mod frame_tensor;
 mod handles;
 mod memo;
 pub mod meta;
+pub mod model;
 pub mod pool;
+pub mod tensor_caps;
 pub mod tensorimport;
 pub mod video_layout;
 
