@@ -43,7 +43,7 @@ impl TensorBufferPool {
     /// Gives `config` to the base class, which allocates the least number when it starts: one.
     fn keep(&self, config: &mut BufferPoolConfigRef) -> bool {
         let Some((caps, size, min, max)) = config.params() else { return false };
-        config.set_params(caps.as_ref(), size, min.min(1), max);
+        config.set_params(caps.as_ref(), size, 1, max);
         let is_kept = self.parent_set_config(config);
         config.set_params(caps.as_ref(), size, min, max);
         is_kept
@@ -74,10 +74,12 @@ impl TensorBufferPool {
         let Settings { policy, access, .. } = self.settings();
         let allocation = policy.allocate(len, *access)?;
         self.say_once(&allocation);
-        match allocation.memory.kind() {
-            TensorMemory::DmaBuf => wrap(&TensorAllocator::get(), &allocation.memory, size),
-            TensorMemory::Mem => system_memory(plan, self.settings().align),
-            _ => wrap(&shm_allocator(), &allocation.memory, size),
+        if allocation.memory.kind() == TensorMemory::DmaBuf {
+            wrap(&TensorAllocator::get(), &allocation.memory, size)
+        } else if allocation.memory.fd().is_some() {
+            wrap(&shm_allocator(), &allocation.memory, size)
+        } else {
+            system_memory(plan, self.settings().align)
         }
     }
 
