@@ -26,13 +26,7 @@ unsafe impl Sync for MemoryMap<'_> {}
 
 impl<'a> MemoryMap<'a> {
     pub(super) fn new(memory: &'a Memory, access: CpuAccess) -> Result<Self, MapError> {
-        let declared = memory.access();
-        if access == CpuAccess::None || !declared.covers(access) {
-            return Err(MapError::AccessDenied { declared, requested: access });
-        }
-        let user = User::enter(memory, access)?;
-        let bytes = memory.backing().bytes(access)?;
-        memory.backing().begin(access)?;
+        let (user, bytes) = begin(memory, access)?;
         Ok(Self { bytes, user })
     }
 
@@ -76,6 +70,22 @@ impl Drop for MemoryMap<'_> {
     }
 }
 
+/// Begins CPU access to all of `memory`; who ends it tells the backing before the user is dropped.
+#[inline]
+pub(super) fn begin(
+    memory: &Memory,
+    access: CpuAccess,
+) -> Result<(User<'_>, NonNull<[u8]>), MapError> {
+    let declared = memory.access();
+    if access == CpuAccess::None || !declared.covers(access) {
+        return Err(MapError::AccessDenied { declared, requested: access });
+    }
+    let user = User::enter(memory, access)?;
+    let bytes = memory.backing().bytes(access)?;
+    memory.backing().begin(access)?;
+    Ok((user, bytes))
+}
+
 impl fmt::Debug for MemoryMap<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryMap")
@@ -91,22 +101,26 @@ impl fmt::Debug for MemoryMap<'_> {
 pub(super) struct User<'a> {
     memory: &'a Memory,
     access: CpuAccess,
-    /// Whether it is the only one, and not one of many readers.
-    alone: bool,
 }
 
 impl<'a> User<'a> {
+    #[inline]
     fn enter(memory: &'a Memory, access: CpuAccess) -> Result<Self, MapError> {
-        let alone = access.writes() || !memory.backing().is_shared();
+        let alone = is_alone(memory, access);
         let take = |users: isize| match (alone, users) {
             (true, 0) => Some(-1),
             (false, 0..isize::MAX) => users.checked_add(1),
             (true | false, _) => None,
         };
         match memory.0.users.fetch_update(Ordering::Acquire, Ordering::Relaxed, take) {
-            Ok(_) => Ok(Self { memory, access, alone }),
+            Ok(_) => Ok(Self { memory, access }),
             Err(users) => Err(memory.backing().busy(users < 0)),
         }
+    }
+
+    /// The place that [`begin`] took for `access` and whose guard was forgotten.
+    pub(super) fn again(memory: &'a Memory, access: CpuAccess) -> Self {
+        Self { memory, access }
     }
 
     /// The memory's only user, for a device that the CPU may not get in the way of.
@@ -116,8 +130,14 @@ impl<'a> User<'a> {
 }
 
 impl Drop for User<'_> {
+    #[inline]
     fn drop(&mut self) {
-        let step = if self.alone { -1 } else { 1 };
+        let step = if is_alone(self.memory, self.access) { -1 } else { 1 };
         self.memory.0.users.fetch_sub(step, Ordering::Release);
     }
+}
+
+/// Whether who maps `memory` for `access` must be its only user, and not one of many readers.
+fn is_alone(memory: &Memory, access: CpuAccess) -> bool {
+    access.writes() || !memory.backing().is_shared()
 }

@@ -1,13 +1,11 @@
 //! A tensor's bytes, reachable by the CPU until the guard is dropped.
 
-use arrayvec::ArrayVec;
-
 use super::{Layout, TensorDyn};
 use crate::{
     access::CpuAccess,
     format::MAX_PLANES,
     layout::ImageLayout,
-    memory::{MapError, MemoryMap},
+    memory::{MapError, MemoryMaps},
 };
 
 impl TensorDyn {
@@ -31,11 +29,8 @@ impl TensorDyn {
         if !declared.covers(requested) {
             return Err(MapError::AccessDenied { declared, requested });
         }
-        let mut map = TensorMap { tensor: self, maps: ArrayVec::new() };
-        for memory in self.memories() {
-            map.maps.push(memory.map(requested)?);
-        }
-        Ok(map)
+        let maps = MemoryMaps::new(&self.storage.memories, requested)?;
+        Ok(TensorMap { tensor: self, maps })
     }
 
     /// All memories for reading.
@@ -92,7 +87,7 @@ impl TensorDyn {
 #[must_use = "the bytes are reachable only while the guard lives"]
 pub struct TensorMap<'a> {
     tensor: &'a TensorDyn,
-    maps: ArrayVec<MemoryMap<'a>, MAX_PLANES>,
+    maps: MemoryMaps<'a, MAX_PLANES>,
 }
 
 /// The rows of one mapped plane; padding between them is never shown.
@@ -128,7 +123,7 @@ impl TensorMap<'_> {
         let image = self.image()?;
         let place = *image.planes().get(plane)?;
         let end = place.offset.checked_add(image.plane_len(plane))?;
-        self.maps.get_mut(place.memory)?.as_mut_slice()?.get_mut(place.offset..end)
+        self.maps.get_mut(place.memory)?.get_mut(place.offset..end)
     }
 
     /// Every plane of an image, in the format's order.
@@ -140,12 +135,12 @@ impl TensorMap<'_> {
     /// The whole of memory `memory`, whatever the layout.
     #[must_use]
     pub fn memory(&self, memory: usize) -> Option<&[u8]> {
-        self.maps.get(memory).map(|map| &**map)
+        self.maps.get(memory)
     }
 
     /// The whole of memory `memory` for writing; `None` also when the map is for reading.
     pub fn memory_mut(&mut self, memory: usize) -> Option<&mut [u8]> {
-        self.maps.get_mut(memory)?.as_mut_slice()
+        self.maps.get_mut(memory)
     }
 }
 

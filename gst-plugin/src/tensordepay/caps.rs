@@ -1,9 +1,9 @@
 //! What caps say of the tensors of a packet.
 
 use gst_video::VideoInfo;
-use tensor_core::{BlobView, ColorModel, DType, ImageLayout, Layout, transfer::Carried};
+use tensor_core::{BlobView, ColorModel, ImageLayout, Layout, transfer::Carried};
 
-use crate::video_layout;
+use crate::{tensor_caps, video_layout};
 
 /// The media type of buffers that only their metas describe.
 pub(super) const OTHER: &str = "application/x-tensor";
@@ -43,29 +43,12 @@ fn plain(tensors: &[(BlobView<'_>, Carried)], rate: gst::Fraction) -> Option<gst
         if !layout.is_dense() || layout.required_len() != carried.len {
             return None;
         }
-        let dims: Vec<String> = layout.shape().iter().rev().map(ToString::to_string).collect();
-        dimensions.push(if dims.is_empty() { "1".to_owned() } else { dims.join(":") });
-        types.push(type_name(view.dtype())?);
+        let dims = tensor_caps::dimensions(layout.shape());
+        dimensions.push(if dims.is_empty() { "1".to_owned() } else { dims });
+        types.push(tensor_caps::type_name(view.dtype())?);
     }
     let count = i32::try_from(tensors.len()).ok()?;
     let caps = gst::Caps::builder("other/tensors").field("format", "static");
     let caps = caps.field("num_tensors", count).field("dimensions", dimensions.join(","));
     Some(caps.field("types", types.join(",")).field("framerate", rate).build())
-}
-
-fn type_name(dtype: DType) -> Option<&'static str> {
-    const NAMES: [(DType, &str); 11] = [
-        (DType::U8, "uint8"),
-        (DType::I8, "int8"),
-        (DType::U16, "uint16"),
-        (DType::I16, "int16"),
-        (DType::U32, "uint32"),
-        (DType::I32, "int32"),
-        (DType::U64, "uint64"),
-        (DType::I64, "int64"),
-        (DType::F16, "float16"),
-        (DType::F32, "float32"),
-        (DType::F64, "float64"),
-    ];
-    NAMES.iter().find(|(known, _)| *known == dtype).map(|(_, name)| *name)
 }

@@ -1,7 +1,7 @@
 //! Instructions of one answer, counted by `perf`, or by `valgrind` where the kernel does not let
 //! `perf` count.
 
-use std::{env, fmt, process::Command};
+use std::{env, fmt, fs, process::{self, Command}};
 
 use crate::question::{Question, Side};
 
@@ -33,22 +33,27 @@ impl Counter {
 
     /// Instructions of a whole process that asks `times` times.
     fn run(self, question: Question, side: Side, times: usize) -> Option<f64> {
-        let (program, options): (_, &[&str]) = match self {
-            Self::Perf => ("perf", &["stat", "-x,", "-e", "instructions:u", "--"]),
-            Self::Callgrind => {
-                ("valgrind", &["--tool=callgrind", "--callgrind-out-file=/dev/null", "--"])
-            }
+        // Callgrind writes a profile whether it is wanted or not, and would put a file in the place
+        // of `/dev/null`.
+        let profile = env::temp_dir().join(format!("tensor-bench.{}", process::id()));
+        let mut command = match self {
+            Self::Perf => Command::new("perf"),
+            Self::Callgrind => Command::new("valgrind"),
             Self::None => return None,
         };
-        // Valgrind wants no `--` before the program.
-        let options = options.iter().filter(|option| program == "perf" || **option != "--");
-        let output = Command::new(program)
-            .args(options)
+        match self {
+            Self::Perf => command.args(["stat", "-x,", "-e", "instructions:u", "--"]),
+            Self::Callgrind | Self::None => command
+                .arg("--tool=callgrind")
+                .arg(format!("--callgrind-out-file={}", profile.display())),
+        };
+        let output = command
             .arg(env::current_exe().ok()?)
             .args([question.name(), side.name(), &times.to_string()])
-            .output()
-            .ok()
-            .filter(|output| output.status.success())?;
+            .output();
+        // There is none when `perf` counted.
+        let _ = fs::remove_file(&profile);
+        let output = output.ok().filter(|output| output.status.success())?;
         let text = String::from_utf8(output.stderr).ok()?;
         let count = match self {
             Self::Perf => {
