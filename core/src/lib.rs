@@ -17,6 +17,7 @@ pub mod access;
 pub mod blob;
 pub mod colorimetry;
 pub mod compression;
+pub mod convert;
 pub mod desc;
 pub mod dtype;
 pub mod format;

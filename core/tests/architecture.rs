@@ -37,6 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("sys", &["sys"]),
     ("memory", &["memory"]),
     ("tensor", &["tensor"]),
+    ("convert", &["convert"]),
     ("exchange", &["transfer", "import_cache"]),
     ("socket", &["socket"]),
 ];

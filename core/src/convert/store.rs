@@ -1,0 +1,143 @@
+//! What each pixel value is stored as, in each channel of a destination.
+
+use arrayvec::ArrayVec;
+use half::f16;
+
+use super::{ConvertError, Destination};
+use crate::{
+    dtype::DType,
+    preprocess::{Normalization, PreprocessSpec},
+    quantization::AffineParams,
+};
+
+/// The most channels a destination has.
+pub(super) const MAX_CHANNELS: usize = 4;
+
+/// One channel of a destination.
+#[derive(Clone, Debug)]
+pub(super) struct Channel {
+    /// Which output of the colour map it stores; `None` for the sample that says opaque.
+    pub(super) output: Option<usize>,
+    /// The stored bits of each pixel value, in the low bytes.
+    pub(super) table: Box<[u32; 256]>,
+    /// The stored bits of the padding.
+    pub(super) pad: u32,
+}
+
+/// The channels in the order they are stored.
+pub(super) type Channels = ArrayVec<Channel, MAX_CHANNELS>;
+
+/// The channels of `destination` under `spec`.
+///
+/// # Errors
+/// What `ConvertError` says of dtypes, quantizations and paddings.
+pub(super) fn channels(
+    spec: &PreprocessSpec,
+    destination: &Destination,
+) -> Result<Channels, ConvertError> {
+    let dtype = destination.dtype;
+    if !matches!(dtype, DType::U8 | DType::I8 | DType::F16 | DType::F32) {
+        return Err(ConvertError::DType { dtype });
+    }
+    if let Some((channel, value)) = spec.pad.into_iter().enumerate().find(|(_, v)| !v.is_finite()) {
+        return Err(ConvertError::Pad { channel, value });
+    }
+    let params = quantization(spec, destination)?;
+    let letters = destination.order.letters().chars();
+    let stored = letters.zip(params).map(|(letter, params)| channel(spec, dtype, letter, params));
+    Ok(stored.collect())
+}
+
+/// The scale and zero point of each channel, where integers are to stand for real numbers.
+fn quantization(
+    spec: &PreprocessSpec,
+    destination: &Destination,
+) -> Result<ArrayVec<Option<AffineParams>, MAX_CHANNELS>, ConvertError> {
+    let (dtype, channels) = (destination.dtype, destination.order.channels());
+    let each = |params: Option<AffineParams>| std::iter::repeat_n(params, channels).collect();
+    let Some(quantization) = &destination.quantization else {
+        let is_plain = dtype == DType::U8 && spec.normalization == Normalization::raw();
+        if dtype.is_float() || is_plain {
+            return Ok(each(None));
+        }
+        return Err(ConvertError::Unquantized { dtype });
+    };
+    let expected = destination.channel_axis();
+    match quantization.axis() {
+        Some(axis) if axis != expected => Err(ConvertError::QuantizationAxis { expected, axis }),
+        axis => {
+            quantization.validate(&destination.shape(), dtype)?;
+            let params = quantization.params().map(Some);
+            Ok(if axis.is_some() {
+                params.take(channels).collect()
+            } else {
+                each(params.into_iter().next().flatten())
+            })
+        }
+    }
+}
+
+fn channel(
+    spec: &PreprocessSpec,
+    dtype: DType,
+    letter: char,
+    params: Option<AffineParams>,
+) -> Channel {
+    let output = match letter {
+        'R' | 'Y' => Some(0),
+        'G' => Some(1),
+        'B' => Some(2),
+        _ => None,
+    };
+    let mut table = Box::new([0; 256]);
+    let Some(color) = output else {
+        let opaque = opaque(dtype);
+        table.fill(opaque);
+        return Channel { output, table, pad: opaque };
+    };
+    let seen = |value: u8| {
+        let normalized = spec.normalization.apply([f32::from(value); 3]);
+        normalized.get(color).copied().unwrap_or_default()
+    };
+    for (value, bits) in (0..=u8::MAX).zip(table.iter_mut()) {
+        *bits = stored(seen(value), dtype, params);
+    }
+    let pad = spec.pad_seen().get(color).copied().unwrap_or_default();
+    Channel { output, table, pad: stored(pad, dtype, params) }
+}
+
+/// What the fourth sample holds: the greatest integer, or 1.
+fn opaque(dtype: DType) -> u32 {
+    match dtype {
+        DType::I8 => 127,
+        DType::F16 => f16::ONE.to_bits().into(),
+        DType::F32 => 1_f32.to_bits(),
+        DType::U8
+        | DType::U16
+        | DType::I16
+        | DType::U32
+        | DType::I32
+        | DType::U64
+        | DType::I64
+        | DType::F64 => 255,
+    }
+}
+
+/// The bits of a value that the model sees.
+fn stored(seen: f32, dtype: DType, params: Option<AffineParams>) -> u32 {
+    let plain = AffineParams { scale: 1.0, zero_point: 0 };
+    match dtype {
+        DType::F32 => seen.to_bits(),
+        DType::F16 => f16::from_f32(seen).to_bits().into(),
+        DType::I8 => params.unwrap_or(plain).quantize::<i8>(seen).to_ne_bytes()[0].into(),
+        // The others are refused before.
+        DType::U8
+        | DType::U16
+        | DType::I16
+        | DType::U32
+        | DType::I32
+        | DType::U64
+        | DType::I64
+        | DType::F64 => params.unwrap_or(plain).quantize::<u8>(seen).into(),
+    }
+}
