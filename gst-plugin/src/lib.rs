@@ -9,6 +9,7 @@ pub mod meta;
 pub mod model;
 pub mod pool;
 pub mod tensor_caps;
+pub mod tensorconvert;
 pub mod tensorimport;
 pub mod video_layout;
 
@@ -47,7 +48,8 @@ pub fn plugin_register_static() -> Result<(), glib::BoolError> {
 fn plugin_init(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
     allocator::register();
     TensorMeta::register().map_err(|error| glib::bool_error!("{error}"))?;
-    tensorimport::register(plugin)
+    tensorimport::register(plugin)?;
+    tensorconvert::register(plugin)
 }
 
 /// The README's example, compiled and run.
