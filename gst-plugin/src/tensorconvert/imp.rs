@@ -194,17 +194,15 @@ impl BaseTransformImpl for TensorConvert {
         mut other: gst::Caps,
     ) -> gst::Caps {
         // The base class does not ask downstream about caps that only lack fields.
-        if direction == gst::PadDirection::Sink {
+        let is_forward = direction == gst::PadDirection::Sink;
+        if is_forward {
             let downstream = self.obj().src_pad().peer_query_caps(Some(&other));
             if !downstream.is_empty() {
                 other = downstream;
             }
         }
         other.truncate();
-        let known = match direction {
-            gst::PadDirection::Sink => self.destination(caps, &other).ok(),
-            _ => None,
-        };
+        let known = is_forward.then(|| self.destination(caps, &other).ok()).flatten();
         if let (Some(known), Some(first)) = (known, other.make_mut().structure_mut(0)) {
             let shape = negotiate::batch_of_one(&known);
             let full = tensor_caps::caps(known.dtype, &shape, gst::Fraction::new(0, 1));
