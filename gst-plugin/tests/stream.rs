@@ -16,7 +16,6 @@ use common::*;
 use gst::{glib, prelude::*};
 use gst_check::Harness;
 use gst_video::VideoFrameExt;
-use gst_video::prelude::*;
 use gsttensor::{BufferTensorExt, TensorMeta};
 use tensor_core::{
     Colorimetry, DType, Extension, ImageLayout, PixelFormat, Quantization, Shape, TensorMemory,
