@@ -9,7 +9,9 @@ pub mod meta;
 pub mod model;
 pub mod pool;
 pub mod tensor_caps;
+pub mod tensordepay;
 pub mod tensorimport;
+pub mod tensorpay;
 pub mod video_layout;
 
 pub use frame_tensor::{FrameTensor, FrameTensorError};
@@ -47,6 +49,8 @@ pub fn plugin_register_static() -> Result<(), glib::BoolError> {
 fn plugin_init(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
     allocator::register();
     TensorMeta::register().map_err(|error| glib::bool_error!("{error}"))?;
+    tensorpay::register(plugin)?;
+    tensordepay::register(plugin)?;
     tensorimport::register(plugin)
 }
 

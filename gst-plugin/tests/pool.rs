@@ -101,10 +101,8 @@ fn geometry(buffer: &gst::BufferRef) -> (Vec<i32>, Vec<usize>) {
 
 fn no_heap(steps: &[Step]) -> TensorBufferPool {
     let policy = AllocPolicy::from_steps(steps.iter().copied());
-    TensorBufferPool::with_policy(
-        StrideAlign::DMA,
-        policy.with_heap_directory("/nonexistent/heaps"),
-    )
+    let policy = policy.with_heap_directory("/nonexistent/heaps");
+    TensorBufferPool::builder().policy(policy).build().unwrap()
 }
 
 // S-GST-06, G04
@@ -135,10 +133,11 @@ fn strides_are_the_smallest_multiples_of_64() {
             TensorAllocator::is_available()
         );
     }
-    let pool = TensorBufferPool::with_align(StrideAlign::new(256).unwrap());
-    assert_eq!(geometry(&activated(&pool, &caps(VideoFormat::Gray8, 641, 4))).0, [768]);
-    let pool = TensorBufferPool::with_align(StrideAlign::NONE);
-    assert_eq!(geometry(&activated(&pool, &caps(VideoFormat::Gray8, 641, 4))).0, [704]);
+    for (align, stride) in [(256, 768), (1, 704)] {
+        let align = StrideAlign::new(align).unwrap();
+        let pool = TensorBufferPool::builder().alignment(align).build().unwrap();
+        assert_eq!(geometry(&activated(&pool, &caps(VideoFormat::Gray8, 641, 4))).0, [stride]);
+    }
 }
 
 #[test]
@@ -481,4 +480,86 @@ fn eight_threads_share_one_allocator_and_leave_no_descriptor() {
     });
     assert!(found.iter().all(|address| *address == found[0]));
     assert_eq!(open_fds(), before);
+}
+
+// G16: at no time is there more than the old set and one buffer of the new.
+#[test]
+fn a_new_pool_takes_one_buffer_while_the_old_one_still_has_its_own() {
+    let _one = start();
+    let pool = |height| {
+        let frames = TensorBufferPool::builder().video(VideoFormat::Nv12, 1280, height).unwrap();
+        frames.buffers(6, 6).build().unwrap()
+    };
+    let before = open_fds();
+    let old = pool(720);
+    old.set_active(true).unwrap();
+    let one = open_fds().strict_sub(before);
+    let held: Vec<_> = (0..6).map(|_| old.acquire_buffer(None).unwrap()).collect();
+    drop(held);
+    let full = open_fds().strict_sub(before);
+    // What the five others hold; the pool itself may hold some, too.
+    let (each, rest) = (full.strict_sub(one) / 5, full.strict_sub(one) % 5);
+    assert!(each > 0 && rest == 0, "{full} descriptors for six buffers, {one} for one");
+
+    // What sources do at a change of format: the new one first.
+    let new = pool(360);
+    new.set_active(true).unwrap();
+    assert!(open_fds().strict_sub(before) <= full.strict_add(one));
+    old.set_active(false).unwrap();
+    let held: Vec<_> = (0..6).map(|_| new.acquire_buffer(None).unwrap()).collect();
+    assert!(open_fds().strict_sub(before) <= full.strict_add(one.strict_sub(each)));
+    drop(held);
+    new.set_active(false).unwrap();
+}
+
+// G13
+#[test]
+fn samples_rows_and_memory_have_a_size_each() {
+    let _one = start();
+    let pool = TensorBufferPool::builder().video(VideoFormat::Rgb, 33, 17).unwrap();
+    let pool = pool.build().unwrap();
+    pool.set_active(true).unwrap();
+    let buffer = pool.acquire_buffer(None).unwrap();
+    let info = VideoInfo::builder(VideoFormat::Rgb, 33, 17).build().unwrap();
+    let meta = buffer.meta::<VideoMeta>().unwrap();
+    let layout = gsttensor::video_layout::layout_from_info(&info).unwrap();
+    let layout = gsttensor::video_layout::layout_from_meta(&layout, &meta).unwrap();
+    let samples = layout.row_bytes(0).strict_mul(layout.rows(0));
+    assert_eq!((samples, layout.required_len(0)), (1683, 16 * 128 + 99));
+    let asked = usize::try_from(pool.config().params().unwrap().1).unwrap();
+    assert_eq!((asked, buffer.size()), (17 * 128, 17 * 128));
+    assert!(buffer.peek_memory(0).maxsize() >= asked);
+}
+
+// G15: the last resort, for which rows are aligned too.
+#[test]
+fn without_descriptors_frames_are_plain_memory_and_aligned() {
+    let _one = start();
+    let pool = no_heap(&[Step::DmaHeap, Step::Heap]);
+    let buffer = activated(&pool, &caps(VideoFormat::Rgb, 642, 4));
+    assert_eq!(geometry(&buffer).0, [1984]);
+    assert!(!buffer.peek_memory(0).is_memory_type::<FdMemory>());
+    let map = buffer.map_readable().unwrap();
+    assert!(map.as_ptr().addr().is_multiple_of(64));
+    assert_eq!(said("frames are mem, not dma-buf: dma-heap /nonexistent/heaps"), 1);
+}
+
+// G15
+#[test]
+fn contiguous_memory_is_given_by_a_contiguous_heap_or_not_at_all() {
+    let _one = start();
+    let policy = AllocPolicy::default().with_heap_directory("/nonexistent/heaps");
+    let pool = TensorBufferPool::builder().video(VideoFormat::Nv12, 64, 36).unwrap();
+    let pool = pool.policy(policy).contiguous(true).build().unwrap();
+    assert!(pool.set_active(true).is_err());
+    assert_eq!(said("dma-heap /nonexistent/heaps: No such file or directory"), 1);
+    assert_eq!(said("memfd"), 0);
+}
+
+#[test]
+fn frames_that_cannot_be_are_refused_when_the_pool_is_built() {
+    let _one = start();
+    let caps = caps(VideoFormat::Nv1210le32, 64, 64);
+    let error = TensorBufferPool::builder().caps(&caps).build().unwrap_err();
+    assert!(error.to_string().contains("NV12_10LE32 is not known"), "{error}");
 }

@@ -7,24 +7,15 @@ use gst::{
     BufferPoolAcquireParams, BufferPoolConfigRef, FlowError, glib, prelude::*, subclass::prelude::*,
 };
 use gst_video::{BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, BUFFER_POOL_OPTION_VIDEO_META};
-use tensor_core::{
-    CpuAccess, StrideAlign, TensorMemory,
-    memory::{AllocPolicy, Allocation},
-};
+use tensor_core::{StrideAlign, TensorMemory, memory::Allocation};
 
-use super::{error::PoolError, plan::Plan};
+use super::{builder::Settings, error::PoolError, plan::Plan};
 use crate::allocator::{AllocatorError, TensorAllocator, shm_allocator, wrap};
 
 static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("Pool of video frames in dma-bufs");
     gst::DebugCategory::new("tensorpool", gst::DebugColorFlags::empty(), blurb)
 });
-
-#[derive(Debug)]
-struct Settings {
-    align: StrideAlign,
-    policy: AllocPolicy,
-}
 
 #[derive(Debug, Default)]
 pub struct TensorBufferPool {
@@ -36,19 +27,26 @@ pub struct TensorBufferPool {
 
 impl TensorBufferPool {
     /// Decides how to allocate, once for the pool's life.
-    pub(super) fn settle(&self, align: StrideAlign, policy: AllocPolicy) {
-        let align = if align.bytes() < StrideAlign::DMA.bytes() { StrideAlign::DMA } else { align };
-        self.settings.get_or_init(|| Settings { align, policy });
+    pub(super) fn settle(&self, settings: Settings) {
+        self.settings.get_or_init(|| settings);
     }
 
     /// A pool made by `g_object_new` has the default settings.
     fn settings(&self) -> &Settings {
-        let default = || Settings { align: StrideAlign::DMA, policy: AllocPolicy::with_fd() };
-        self.settings.get_or_init(default)
+        self.settings.get_or_init(Settings::default)
     }
 
     fn plan(&self) -> MutexGuard<'_, Option<Arc<Plan>>> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives `config` to the base class, which allocates the least number when it starts: one.
+    fn keep(&self, config: &mut BufferPoolConfigRef) -> bool {
+        let Some((caps, size, min, max)) = config.params() else { return false };
+        config.set_params(caps.as_ref(), size, 1, max);
+        let is_kept = self.parent_set_config(config);
+        config.set_params(caps.as_ref(), size, min, max);
+        is_kept
     }
 
     fn new_buffer(&self) -> Result<gst::Buffer, PoolError> {
@@ -57,7 +55,7 @@ impl TensorBufferPool {
             Some(memory) => memory,
             None => self.own_memory(&plan)?,
         };
-        plan.buffer(memory)
+        plan.buffer(memory, self.settings().access)
     }
 
     /// Memory from an allocator that somebody else configured, if there is one and it has any.
@@ -73,12 +71,15 @@ impl TensorBufferPool {
     fn own_memory(&self, plan: &Plan) -> Result<gst::Memory, AllocatorError> {
         let (size, padding) = (plan.size, plan.params.padding());
         let len = size.checked_add(padding).ok_or(AllocatorError::Overflow { size, padding })?;
-        let allocation = self.settings().policy.allocate(len, CpuAccess::ReadWrite)?;
+        let Settings { policy, access, .. } = self.settings();
+        let allocation = policy.allocate(len, *access)?;
         self.say_once(&allocation);
         if allocation.memory.kind() == TensorMemory::DmaBuf {
             wrap(&TensorAllocator::get(), &allocation.memory, size)
-        } else {
+        } else if allocation.memory.fd().is_some() {
             wrap(&shm_allocator(), &allocation.memory, size)
+        } else {
+            system_memory(plan, self.settings().align)
         }
     }
 
@@ -95,6 +96,16 @@ impl TensorBufferPool {
             gst::warning!(CAT, imp = self, "frames are {kind}, not dma-buf: {passed_over}");
         }
     }
+}
+
+/// The last resort: memory of this process, in which rows are aligned too. GStreamer's own, since
+/// there is nothing to import.
+fn system_memory(plan: &Plan, align: StrideAlign) -> Result<gst::Memory, AllocatorError> {
+    let mask = plan.params.align() | align.bytes().saturating_sub(1);
+    let params = gst::AllocationParams::new(plan.params.flags(), mask, 0, plan.params.padding());
+    Ok(gst::Allocator::find(None)
+        .ok_or_else(|| glib::bool_error!("GStreamer has no default allocator"))?
+        .alloc(plan.size, Some(&params))?)
 }
 
 #[glib::object_subclass]
@@ -131,7 +142,7 @@ impl BufferPoolImpl for TensorBufferPool {
         };
         let is_usable = plan.is_some();
         *self.plan() = plan;
-        is_usable && self.parent_set_config(config) && !changed
+        is_usable && self.keep(config) && !changed
     }
 
     fn alloc_buffer(

@@ -1,22 +1,29 @@
 //! `TensorBufferPool`: video frames with the smallest aligned strides, in one dma-buf each.
 //!
-//! Every row stride is the smallest multiple of 64 bytes (or more, see [`with_align`]) that holds a
+//! Every row stride is the smallest multiple of 64 bytes (or more, see [`alignment`]) that holds a
 //! row; `GstVideoMeta` on each buffer says where the planes are. The memory comes from the
 //! configuration's allocator if that makes dma-bufs, else from the dma-heaps, udmabuf or, where the
-//! machine has neither, shared memory; the last is said once, with the reasons.
+//! machine has neither, a memfd or plain memory; the last two are said once, with the reasons.
 //!
 //! Configuring returns false when the pool had to change what was asked: a larger size, the video
 //! meta option, another allocator, no prefix. Whoever reads the configuration back and sets it again
 //! agrees to that, as with every GStreamer pool.
 //!
-//! [`with_align`]: TensorBufferPool::with_align
+//! Activating a pool allocates one buffer, whatever the least number is: memory that cannot be had
+//! is noticed then, and a source that activates its new pool before it drops the old one never
+//! needs the memory of both.
+//!
+//! [`alignment`]: TensorBufferPoolBuilder::alignment
 
+mod builder;
 mod error;
 mod imp;
 mod plan;
 
-use gst::{glib, subclass::prelude::*};
-use tensor_core::{StrideAlign, memory::AllocPolicy};
+use gst::glib;
+
+pub use builder::TensorBufferPoolBuilder;
+pub use error::PoolError;
 
 glib::wrapper! {
     /// A pool of video frames whose memory an accelerator can import.
@@ -25,24 +32,33 @@ glib::wrapper! {
 }
 
 impl TensorBufferPool {
-    /// A pool with strides aligned to 64 bytes.
+    /// A pool with the default settings of [`builder`](Self::builder), to be configured by its user.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_align(StrideAlign::DMA)
+        glib::Object::new()
     }
 
-    /// A pool with strides aligned to `align`, or to 64 bytes if that is more.
-    #[must_use]
-    pub fn with_align(align: StrideAlign) -> Self {
-        Self::with_policy(align, AllocPolicy::with_fd())
-    }
-
-    /// A pool that allocates by `policy`, whose memory must have a file descriptor.
-    #[must_use]
-    pub fn with_policy(align: StrideAlign, policy: AllocPolicy) -> Self {
-        let pool: Self = glib::Object::new();
-        pool.imp().settle(align, policy);
-        pool
+    /// Asks for a pool, step by step.
+    ///
+    /// ```
+    /// use gst::prelude::*;
+    /// use gst_video::{VideoFormat, VideoMeta};
+    /// use gsttensor::pool::TensorBufferPool;
+    /// use tensor_core::CpuAccess;
+    ///
+    /// gst::init()?;
+    /// let pool = TensorBufferPool::builder()
+    ///     .video(VideoFormat::Rgb, 642, 480)?
+    ///     .buffers(2, 4)
+    ///     .cpu_access(CpuAccess::ReadWrite)
+    ///     .build()?;
+    /// pool.set_active(true)?;
+    /// let frame = pool.acquire_buffer(None)?;
+    /// assert_eq!(frame.meta::<VideoMeta>().ok_or("no video meta")?.stride(), [1984]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder() -> TensorBufferPoolBuilder {
+        TensorBufferPoolBuilder::default()
     }
 }
 

@@ -72,9 +72,15 @@ impl Plan {
         Ok((plan, size != asked || !has_meta || replaced))
     }
 
-    /// A buffer over `memory`, which learns its import.
-    pub(super) fn buffer(&self, memory: gst::Memory) -> Result<gst::Buffer, PoolError> {
-        self.bear(&memory)?;
+    /// A buffer over `memory`, which learns its import; plain memory has none.
+    pub(super) fn buffer(
+        &self,
+        memory: gst::Memory,
+        access: CpuAccess,
+    ) -> Result<gst::Buffer, PoolError> {
+        if !memory.is_type("SystemMemory") {
+            self.bear(&memory, access)?;
+        }
         let mut buffer = gst::Buffer::new();
         let new = buffer.make_mut();
         new.append_memory(memory);
@@ -94,13 +100,13 @@ impl Plan {
     }
 
     /// Imports the memory now, so that no frame in it ever has to be looked up.
-    fn bear(&self, memory: &gst::MemoryRef) -> Result<(), PoolError> {
+    fn bear(&self, memory: &gst::MemoryRef, access: CpuAccess) -> Result<(), PoolError> {
         let name = || memory.allocator().map(|allocator| allocator.name().to_string());
         let no_fd = || PoolError::NoFd { name: name().unwrap_or_default() };
         let frame = Frame {
             layout: &self.geometry.layout,
             colorimetry: colorimetry(&self.info.colorimetry()),
-            access: CpuAccess::Read,
+            access: CpuAccess::Read.intersection(access),
             fds: &[handles::fd(memory).ok_or_else(no_fd)?],
             handles: &[0],
         };
@@ -132,6 +138,7 @@ fn settle_allocator(
 
 #[cfg(test)]
 mod tests {
+    use gst_video::VideoFormat;
     use tensor_core::{
         PixelFormat, TensorMemory,
         memory::{AllocPolicy, Step},
@@ -144,12 +151,8 @@ mod tests {
     fn a_frame_is_born_with_its_import_and_keeps_it_when_recycled() {
         gst::init().unwrap();
         let memfd = AllocPolicy::from_steps([Step::Memfd]);
-        let pool = TensorBufferPool::with_policy(StrideAlign::DMA, memfd);
-        let rgb = "video/x-raw,format=RGB,width=642,height=4".parse::<gst::Caps>().unwrap();
-        let mut config = pool.config();
-        config.set_params(Some(&rgb), 0, 1, 1);
-        pool.set_config(config).unwrap_err();
-        pool.set_config(pool.config()).unwrap();
+        let pool = TensorBufferPool::builder().video(VideoFormat::Rgb, 642, 4).unwrap();
+        let pool = pool.buffers(1, 1).policy(memfd).build().unwrap();
         pool.set_active(true).unwrap();
 
         let mut buffer = pool.acquire_buffer(None).unwrap();
