@@ -32,6 +32,12 @@ pub struct TensorCapsError {
     pub field: &'static str,
 }
 
+/// NNStreamer's name of an element type.
+#[must_use]
+pub fn type_name(dtype: DType) -> Option<&'static str> {
+    TYPES.iter().find(|(_, known)| *known == dtype).map(|(name, _)| *name)
+}
+
 /// A shape as NNStreamer writes it: innermost first.
 ///
 /// ```
@@ -57,11 +63,10 @@ pub fn shape(dimensions: &str) -> Option<Shape> {
 /// The caps of one static tensor.
 #[must_use]
 pub fn caps(dtype: DType, shape: &Shape, framerate: gst::Fraction) -> gst::Caps {
-    let name = TYPES.iter().find(|(_, known)| *known == dtype).map_or("uint8", |(name, _)| name);
     gst::Caps::builder("other/tensors")
         .field("format", "static")
         .field("num_tensors", 1)
-        .field("types", name)
+        .field_if_some("types", type_name(dtype))
         .field("dimensions", dimensions(shape))
         .field("framerate", framerate)
         .build()
