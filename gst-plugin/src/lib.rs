@@ -9,7 +9,10 @@ pub mod meta;
 pub mod model;
 pub mod pool;
 pub mod tensor_caps;
+pub mod tensorconvert;
+pub mod tensordepay;
 pub mod tensorimport;
+pub mod tensorpay;
 pub mod video_layout;
 
 pub use frame_tensor::{FrameTensor, FrameTensorError};
@@ -47,6 +50,9 @@ pub fn plugin_register_static() -> Result<(), glib::BoolError> {
 fn plugin_init(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
     allocator::register();
     TensorMeta::register().map_err(|error| glib::bool_error!("{error}"))?;
+    tensorpay::register(plugin)?;
+    tensordepay::register(plugin)?;
+    tensorconvert::register(plugin)?;
     tensorimport::register(plugin)
 }
 

@@ -32,6 +32,12 @@ pub struct TensorCapsError {
     pub field: &'static str,
 }
 
+/// NNStreamer's name of an element type.
+#[must_use]
+pub fn type_name(dtype: DType) -> Option<&'static str> {
+    TYPES.iter().find(|(_, known)| *known == dtype).map(|(name, _)| *name)
+}
+
 /// A shape as NNStreamer writes it: innermost first.
 ///
 /// ```
@@ -57,14 +63,19 @@ pub fn shape(dimensions: &str) -> Option<Shape> {
 /// The caps of one static tensor.
 #[must_use]
 pub fn caps(dtype: DType, shape: &Shape, framerate: gst::Fraction) -> gst::Caps {
-    let name = TYPES.iter().find(|(_, known)| *known == dtype).map_or("uint8", |(name, _)| name);
     gst::Caps::builder("other/tensors")
         .field("format", "static")
         .field("num_tensors", 1)
-        .field("types", name)
+        .field_if_some("types", type_name(dtype))
         .field("dimensions", dimensions(shape))
         .field("framerate", framerate)
         .build()
+}
+
+/// The dtype that NNStreamer has this name for.
+#[must_use]
+pub fn dtype(name: &str) -> Option<DType> {
+    TYPES.iter().find(|(known, _)| *known == name).map(|(_, dtype)| *dtype)
 }
 
 /// The dtype and shape of caps of one static tensor.
@@ -82,9 +93,8 @@ pub fn parse(caps: &gst::CapsRef) -> Result<(DType, Shape), TensorCapsError> {
         return Err(refuse("num_tensors"));
     }
     let name = structure.get::<&str>("types").map_err(|_| refuse("types"))?;
-    let dtype = TYPES.iter().find(|(known, _)| *known == name).map(|(_, dtype)| *dtype);
     let dims = structure.get::<&str>("dimensions").ok().and_then(shape);
-    Ok((dtype.ok_or_else(|| refuse("types"))?, dims.ok_or_else(|| refuse("dimensions"))?))
+    Ok((dtype(name).ok_or_else(|| refuse("types"))?, dims.ok_or_else(|| refuse("dimensions"))?))
 }
 
 #[cfg(test)]

@@ -83,6 +83,7 @@ mod cursor;
 mod error;
 mod extension;
 mod header;
+pub mod packet;
 mod plane;
 mod planes;
 mod quant;

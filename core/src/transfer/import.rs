@@ -119,7 +119,7 @@ fn fd_of<'a>(handle: i64, fds: &[BorrowedFd<'a>]) -> Result<BorrowedFd<'a>, Impo
     fd.copied().ok_or(ImportError::Handle { handle, fds: fds.len() })
 }
 
-fn quantization(view: &BlobView<'_>) -> Result<Option<Quantization>, ImportError> {
+pub(super) fn quantization(view: &BlobView<'_>) -> Result<Option<Quantization>, ImportError> {
     if view.quant_axis() == QUANT_NONE {
         return Ok(None);
     }

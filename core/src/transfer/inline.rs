@@ -4,6 +4,7 @@ use arrayvec::ArrayVec;
 
 use super::{
     ExportError, ImportError, TransferError,
+    carried::Carried,
     description::{Records, wide},
     export::description,
     image, strided,
@@ -93,10 +94,16 @@ fn cut<'a>(layout: &Layout, flat: &'a [u8]) -> Records<'a> {
 ///
 /// No more is allocated than the blob carries.
 pub(super) fn import(view: &BlobView<'_>) -> Result<(Layout, Memory), ImportError> {
-    if let Some(scheme) = view.extension().compression {
-        return Err(ImportError::Compressed { scheme });
-    }
-    let (layout, len) = match view.format() {
+    let carried = Carried::of(view)?;
+    // A tensor without elements has a memory all the same.
+    let memory = Memory::heap(carried.len.max(1))?;
+    carried.copy_to(view, memory.map(CpuAccess::Write)?.as_mut_slice().unwrap_or_default());
+    Ok((carried.layout, memory))
+}
+
+/// Where the elements are in what the blob carries, and the length of that.
+pub(super) fn layout(view: &BlobView<'_>) -> Result<(Layout, usize), ImportError> {
+    Ok(match view.format() {
         Some(_) => {
             let (image, len) = image_layout(view)?;
             (Layout::Image(image), len)
@@ -105,19 +112,7 @@ pub(super) fn import(view: &BlobView<'_>) -> Result<(Layout, Memory), ImportErro
             let (strided, len) = strided_layout(view)?;
             (Layout::Strided(strided), len)
         }
-    };
-    // A tensor without elements has a memory all the same.
-    let memory = Memory::heap(len.max(1))?;
-    {
-        let mut map = memory.map(CpuAccess::Write)?;
-        let mut rest = map.as_mut_slice().unwrap_or_default();
-        for record in view.planes() {
-            let Some((plane, left)) = rest.split_at_mut_checked(record.data.len()) else { break };
-            plane.copy_from_slice(record.data);
-            rest = left;
-        }
-    }
-    Ok((layout, memory))
+    })
 }
 
 /// The planes one after the other in one memory, and its length.

@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod carried;
 mod description;
 mod descriptor;
 mod error;
@@ -36,6 +37,7 @@ mod inline;
 mod referenced;
 mod strided;
 
+pub use carried::Carried;
 pub use description::ImageDescription;
 pub use descriptor::{descriptor, descriptor_pinned, descriptor_with_fence, import_descriptor};
 pub use error::{ExportError, ImportError, TransferError};

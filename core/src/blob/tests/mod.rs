@@ -3,6 +3,7 @@
 mod extension;
 mod golden;
 mod hostile;
+mod packet;
 mod plane_refusals;
 mod refusals;
 mod round_trip;
