@@ -9,7 +9,7 @@ usage: tensor_stream.py FILE
             for index, tensor in packet.tensors:
                 print(tensor.dtype, tensor.shape, tensor.format, tensor.name)
 
-The formats are in docs/blob.md (the blob) and docs/stream.md (the packet).
+The formats of the packet and of the blob are in docs/blob.md.
 """
 
 import struct

@@ -9,6 +9,7 @@ pub mod meta;
 pub mod model;
 pub mod pool;
 pub mod tensor_caps;
+pub mod tensorconvert;
 pub mod tensordepay;
 pub mod tensorimport;
 pub mod tensorpay;
@@ -51,6 +52,7 @@ fn plugin_init(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
     TensorMeta::register().map_err(|error| glib::bool_error!("{error}"))?;
     tensorpay::register(plugin)?;
     tensordepay::register(plugin)?;
+    tensorconvert::register(plugin)?;
     tensorimport::register(plugin)
 }
 

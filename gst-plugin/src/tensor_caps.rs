@@ -72,6 +72,12 @@ pub fn caps(dtype: DType, shape: &Shape, framerate: gst::Fraction) -> gst::Caps 
         .build()
 }
 
+/// The dtype that NNStreamer has this name for.
+#[must_use]
+pub fn dtype(name: &str) -> Option<DType> {
+    TYPES.iter().find(|(known, _)| *known == name).map(|(_, dtype)| *dtype)
+}
+
 /// The dtype and shape of caps of one static tensor.
 ///
 /// # Errors
@@ -87,9 +93,8 @@ pub fn parse(caps: &gst::CapsRef) -> Result<(DType, Shape), TensorCapsError> {
         return Err(refuse("num_tensors"));
     }
     let name = structure.get::<&str>("types").map_err(|_| refuse("types"))?;
-    let dtype = TYPES.iter().find(|(known, _)| *known == name).map(|(_, dtype)| *dtype);
     let dims = structure.get::<&str>("dimensions").ok().and_then(shape);
-    Ok((dtype.ok_or_else(|| refuse("types"))?, dims.ok_or_else(|| refuse("dimensions"))?))
+    Ok((dtype(name).ok_or_else(|| refuse("types"))?, dims.ok_or_else(|| refuse("dimensions"))?))
 }
 
 #[cfg(test)]

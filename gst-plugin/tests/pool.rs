@@ -490,26 +490,25 @@ fn a_new_pool_takes_one_buffer_while_the_old_one_still_has_its_own() {
         let frames = TensorBufferPool::builder().video(VideoFormat::Nv12, 1280, height).unwrap();
         frames.buffers(6, 6).build().unwrap()
     };
+    let (old, new) = (pool(720), pool(360));
+    let take_six = |pool: &TensorBufferPool| {
+        drop((0..6).map(|_| pool.acquire_buffer(None).unwrap()).collect::<Vec<_>>());
+    };
     let before = open_fds();
-    let old = pool(720);
     old.set_active(true).unwrap();
     let one = open_fds().strict_sub(before);
-    let held: Vec<_> = (0..6).map(|_| old.acquire_buffer(None).unwrap()).collect();
-    drop(held);
+    take_six(&old);
     let full = open_fds().strict_sub(before);
-    // What the five others hold; the pool itself may hold some, too.
-    let (each, rest) = (full.strict_sub(one) / 5, full.strict_sub(one) % 5);
-    assert!(each > 0 && rest == 0, "{full} descriptors for six buffers, {one} for one");
+    assert_eq!(full, one.strict_mul(6), "{one} descriptors for one buffer");
 
     // What sources do at a change of format: the new one first.
-    let new = pool(360);
     new.set_active(true).unwrap();
-    assert!(open_fds().strict_sub(before) <= full.strict_add(one));
+    assert_eq!(open_fds().strict_sub(before), full.strict_add(one));
     old.set_active(false).unwrap();
-    let held: Vec<_> = (0..6).map(|_| new.acquire_buffer(None).unwrap()).collect();
-    assert!(open_fds().strict_sub(before) <= full.strict_add(one.strict_sub(each)));
-    drop(held);
+    take_six(&new);
+    assert_eq!(open_fds().strict_sub(before), full);
     new.set_active(false).unwrap();
+    assert_eq!(open_fds(), before);
 }
 
 // G13

@@ -18,8 +18,8 @@ use gst_check::Harness;
 use gst_video::VideoFrameExt;
 use gsttensor::{BufferTensorExt, TensorMeta};
 use tensor_core::{
-    Colorimetry, DType, Extension, ImageLayout, PixelFormat, Quantization, Shape, StrideAlign,
-    TensorMemory, layout::StridedLayout, transfer::StridedDescription,
+    Colorimetry, DType, Extension, ImageLayout, PixelFormat, Quantization, Shape, TensorMemory,
+    layout::StridedLayout, transfer::StridedDescription,
 };
 
 const FRAMES: u8 = 3;
@@ -311,5 +311,4 @@ fn both_elements_say_what_they_are() {
         assert_eq!(factory.static_pad_templates().len(), 2);
         assert!(factory.metadata("description").is_some());
     }
-    let _ = StrideAlign::NONE;
 }

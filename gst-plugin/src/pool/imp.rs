@@ -40,7 +40,7 @@ impl TensorBufferPool {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives `config` to the base class, which allocates the least number when it starts: one.
+    /// Gives `config` to the base class, which allocates the least number when it starts; here one.
     fn keep(&self, config: &mut BufferPoolConfigRef) -> bool {
         let Some((caps, size, min, max)) = config.params() else { return false };
         config.set_params(caps.as_ref(), size, 1, max);

@@ -10,7 +10,7 @@ use crate::video_layout;
 ///
 /// Plain comes first: dma-bufs flow under these caps too, and elements that know nothing of
 /// dma-bufs accept them.
-pub(super) fn template() -> gst::Caps {
+pub(crate) fn template() -> gst::Caps {
     let dma_buf = || [CAPS_FEATURE_MEMORY_DMABUF];
     let formats: Vec<_> = video_layout::caps_formats().collect();
     let names = gst::List::new(formats.iter().map(|format| format.to_str().as_str()));

@@ -9,7 +9,7 @@ use crate::{handles::Handles, meta::TensorMetaError, video_layout::VideoLayoutEr
 
 /// Why a frame gets no tensor.
 #[derive(Debug, Error)]
-pub(super) enum FrameError {
+pub(crate) enum FrameError {
     /// The buffer ends before the frame does.
     #[error(
         "the buffer is too small for its frame: {need} bytes are needed, it has {have} in {memories} memories"
@@ -61,15 +61,15 @@ pub(super) enum FrameError {
 
 /// A frame's true layout: offsets count from the start of each memory's backing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Placed {
-    pub(super) layout: ImageLayout,
+pub(crate) struct Placed {
+    pub(crate) layout: ImageLayout,
     /// Which of the buffer's memories the layout's memories are.
-    pub(super) handles: Handles,
+    pub(crate) handles: Handles,
 }
 
 /// Finds every plane of `flat`, a layout over the buffer's memories laid end to end, in the memory
 /// that holds it. The `GstMemory`'s own offset is added.
-pub(super) fn place(buffer: &gst::BufferRef, flat: &ImageLayout) -> Result<Placed, FrameError> {
+pub(crate) fn place(buffer: &gst::BufferRef, flat: &ImageLayout) -> Result<Placed, FrameError> {
     let (need, have) = (flat.required_len(0), buffer.size());
     if need > have {
         return Err(FrameError::TooSmall { need, have, memories: buffer.n_memory() });

@@ -22,14 +22,14 @@ use crate::{
 
 /// What the caps say of every frame.
 #[derive(Clone, Debug)]
-pub(super) struct Stream {
+pub(crate) struct Stream {
     /// The layout of frames that carry no video meta.
-    pub(super) layout: ImageLayout,
-    pub(super) colorimetry: Colorimetry,
+    pub(crate) layout: ImageLayout,
+    pub(crate) colorimetry: Colorimetry,
 }
 
 impl Stream {
-    pub(super) fn from_caps(caps: &gst::CapsRef) -> Result<Self, FrameError> {
+    pub(crate) fn from_caps(caps: &gst::CapsRef) -> Result<Self, FrameError> {
         let info = video_layout::info_from_caps(caps)?;
         let layout = video_layout::layout_from_info(&info)?;
         Ok(Self { layout, colorimetry: video_layout::colorimetry(&info.colorimetry()) })
@@ -38,7 +38,7 @@ impl Stream {
 
 /// Attaches tensors, and remembers what it imported.
 #[derive(Debug)]
-pub(super) struct Importer {
+pub(crate) struct Importer {
     stream: Option<Stream>,
     cache: ImportCache<glib::Bytes>,
     plain: PlainBlobs,
@@ -47,14 +47,14 @@ pub(super) struct Importer {
 
 /// What was found out about one frame.
 #[derive(Debug)]
-pub(super) struct Imported {
-    pub(super) placed: Placed,
-    pub(super) memory: TensorMemory,
-    pub(super) hit: bool,
+pub(crate) struct Imported {
+    pub(crate) placed: Placed,
+    pub(crate) memory: TensorMemory,
+    pub(crate) hit: bool,
 }
 
 impl Importer {
-    pub(super) fn new(cache_size: usize) -> Self {
+    pub(crate) fn new(cache_size: usize) -> Self {
         Self {
             stream: None,
             cache: ImportCache::new(cache_size),
@@ -63,32 +63,32 @@ impl Importer {
         }
     }
 
-    pub(super) fn set_stream(&mut self, stream: Stream) {
+    pub(crate) fn set_stream(&mut self, stream: Stream) {
         self.new_generation();
         self.stream = Some(stream);
     }
 
     /// The producer's buffers are about to be others.
-    pub(super) fn new_generation(&mut self) {
+    pub(crate) fn new_generation(&mut self) {
         self.cache.new_generation();
         self.plain.clear();
     }
 
-    pub(super) fn stats(&self) -> gst::Structure {
+    pub(crate) fn stats(&self) -> gst::Structure {
         self.counters.to_structure(self.cache.stats())
     }
 
     /// Whether no frame has got a tensor yet.
-    pub(super) fn is_first(&self) -> bool {
+    pub(crate) fn is_first(&self) -> bool {
         self.counters.frames == 0
     }
 
-    pub(super) fn count_copied(&mut self, bytes: u64) {
+    pub(crate) fn count_copied(&mut self, bytes: u64) {
         self.counters.copied_bytes = self.counters.copied_bytes.saturating_add(bytes);
     }
 
     /// Puts the meta on a buffer. After an error nothing is kept of the frame.
-    pub(super) fn attach(&mut self, buffer: &mut gst::BufferRef) -> Result<Imported, FrameError> {
+    pub(crate) fn attach(&mut self, buffer: &mut gst::BufferRef) -> Result<Imported, FrameError> {
         let stream = self.stream.as_ref().ok_or(FrameError::NoCaps)?;
         let colorimetry = stream.colorimetry;
         let placed = match buffer.meta::<VideoMeta>() {

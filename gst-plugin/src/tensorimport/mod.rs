@@ -16,14 +16,14 @@
 //!
 //! `gst-launch-1.0 videotestsrc num-buffers=3 ! video/x-raw,format=NV12 ! tensorimport ! fakesink`
 
-mod caps;
-mod frame;
+pub(crate) mod caps;
+pub(crate) mod frame;
 mod imp;
-mod importer;
+pub(crate) mod importer;
 mod plain;
-mod propose;
-mod provider;
-mod share;
+pub(crate) mod propose;
+pub(crate) mod provider;
+pub(crate) mod share;
 mod stats;
 
 use gst::{glib, prelude::*};

@@ -15,9 +15,9 @@ const MIN_BUFFERS: u32 = 2;
 
 /// Where frames can be allocated so that an accelerator takes them.
 #[derive(Debug)]
-pub(super) struct Provider {
-    pub(super) pool: gst::BufferPool,
-    pub(super) allocator: gst::Allocator,
+pub(crate) struct Provider {
+    pub(crate) pool: gst::BufferPool,
+    pub(crate) allocator: gst::Allocator,
 }
 
 /// Completes the answer that downstream gave, or did not give.
@@ -28,7 +28,7 @@ pub(super) struct Provider {
 /// producers take the provider if there is one. (A `tee` wants no pool, and would drop a video
 /// meta that comes with parameters.) Crop meta is taken out of the answer: a producer that relies
 /// on it would have its frames described whole.
-pub(super) fn complete(query: &mut query::Allocation, provider: impl FnOnce() -> Option<Provider>) {
+pub(crate) fn complete(query: &mut query::Allocation, provider: impl FnOnce() -> Option<Provider>) {
     while let Some(crop) = query.find_allocation_meta::<VideoCropMeta>() {
         query.remove_nth_allocation_meta(crop);
     }

@@ -6,14 +6,14 @@ use gst::meta::ParentBufferMeta;
 
 /// A second header, and what it cost.
 #[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) buffer: gst::Buffer,
+pub(crate) struct Shared {
+    pub(crate) buffer: gst::Buffer,
     /// Bytes of memories that would not be shared, so that GStreamer copied them.
-    pub(super) copied_bytes: u64,
+    pub(crate) copied_bytes: u64,
 }
 
 /// Makes the header that our meta goes on; the other holders of `buffer` never see it.
-pub(super) fn share(buffer: &gst::BufferRef) -> Shared {
+pub(crate) fn share(buffer: &gst::BufferRef) -> Shared {
     let mut copy = buffer.copy();
     let copied_bytes = copied_bytes(buffer, &copy);
     keep_pooled(buffer, &mut copy);

@@ -1,0 +1,88 @@
+//! Running a converter allocates nothing, whatever it converts.
+
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails a test")]
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+    hint::black_box,
+};
+
+use tensor_core::{
+    CpuAccess, DType, Interpolation, Normalization, PixelFormat, PreprocessSpec, Quantization,
+    TensorDyn,
+    convert::{ChannelOrder, ConvertOptions, Converter, Destination, Source, TensorOrder},
+    memory::AllocPolicy,
+};
+
+/// The system's allocator, counting the calls of each thread.
+struct Counting;
+
+thread_local! {
+    static CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on unchanged to the system's allocator, which upholds the contract.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        CALLS.set(CALLS.get().saturating_add(1));
+        // SAFETY: the caller vouches for `layout`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        // SAFETY: the caller vouches that `ptr` came from `alloc` with this `layout`.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations that `work` makes on this thread.
+fn allocations<T>(work: impl FnOnce() -> T) -> usize {
+    let before = CALLS.get();
+    drop(black_box(work()));
+    CALLS.get().saturating_sub(before)
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations(|| vec![1_u8]), 1);
+}
+
+/// The first frame allocates as little as the ones after it: all is allocated by `new`.
+#[test]
+fn no_frame_allocates() {
+    let mut spec = PreprocessSpec::new();
+    spec.normalization = Normalization::imagenet();
+    let quantized = Quantization::per_tensor(0.02, 3).unwrap();
+    let inputs = [
+        Destination::new(20, 24).with_dtype(DType::F32).with_layout(TensorOrder::Nchw),
+        Destination::new(20, 24).with_dtype(DType::F16).with_order(ChannelOrder::Bgr),
+        Destination::new(20, 24).with_dtype(DType::I8).with_quantization(quantized),
+        Destination::new(20, 24).with_dtype(DType::F32).with_order(ChannelOrder::Grey),
+    ];
+    let mut converted = 0_usize;
+    for format in PixelFormat::ALL.iter().copied() {
+        let frame = TensorDyn::image(format, 64, 36, CpuAccess::ReadWrite).unwrap();
+        let source = Source::of(&frame).unwrap();
+        for interpolation in Interpolation::ALL.iter().copied() {
+            spec.interpolation = interpolation;
+            for wanted in &inputs {
+                let options = ConvertOptions::default();
+                let Ok(mut converter) = Converter::new(&source, &spec, wanted, &options) else {
+                    continue;
+                };
+                let policy = AllocPolicy::default();
+                let input =
+                    TensorDyn::new(&wanted.shape(), wanted.dtype, &policy, CpuAccess::ReadWrite);
+                let input = input.unwrap();
+                let made = [0; 2].map(|_| allocations(|| converter.run(&frame, &input).unwrap()));
+                assert_eq!(made, [0; 2], "{format} {interpolation} {wanted:?}");
+                converted = converted.saturating_add(1);
+            }
+        }
+    } // Every format of bytes or words that is not a mosaic, in every way.
+    assert!(converted >= 30 * 4 * inputs.len(), "only {converted} conversions were tried");
+}

@@ -1,0 +1,34 @@
+//! `tensorconvert`: makes a model's input of every frame, in one pass.
+//!
+//! A frame is read through its true strides and written, converted, into memory that holds the
+//! input and nothing else. What the input is like comes from the properties, else from a model file,
+//! else from what downstream accepts; the properties are described by `gst-inspect-1.0`.
+//!
+//! Caps: raw video in, as `tensorimport` takes it; one static tensor out, see
+//! [`tensor_caps`](crate::tensor_caps). The conversion's numbers are those of
+//! [`tensor_core::convert`].
+//!
+//! `gst-launch-1.0 videotestsrc num-buffers=3 ! tensorconvert width=64 height=64 ! fakesink`
+
+mod imp;
+mod negotiate;
+mod pool;
+mod settings;
+mod wish;
+
+use gst::{glib, prelude::*};
+
+glib::wrapper! {
+    /// The element; see the [module](self).
+    pub struct TensorConvert(ObjectSubclass<imp::TensorConvert>)
+        @extends gst_base::BaseTransform, gst::Element, gst::Object;
+}
+
+pub(crate) fn register(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
+    gst::Element::register(
+        Some(plugin),
+        "tensorconvert",
+        gst::Rank::NONE,
+        TensorConvert::static_type(),
+    )
+}
