@@ -2,7 +2,11 @@
 
 use std::iter::FusedIterator;
 
-use super::{cursor::Reader, error::BlobError, plane::{INLINE, PlaneRecord}};
+use super::{
+    cursor::Reader,
+    error::BlobError,
+    plane::{INLINE, PlaneRecord},
+};
 
 /// Checks `count` records, which must fill `region`.
 #[inline(always)]

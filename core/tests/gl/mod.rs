@@ -39,9 +39,21 @@ type Call = Box<dyn FnOnce(&Gl) + Send>;
 /// The owner of a GL thread, which ends with it, or with the last map if that is later.
 #[derive(Debug)]
 pub(crate) struct GlSide {
-    thread: JoinHandle<()>,
-    calls: Arc<Sender<Call>>,
+    /// The thread, and what keeps it; gone once the thread was given up.
+    own: Option<(JoinHandle<()>, Arc<Sender<Call>>)>,
     ops: Arc<WeakOps>,
+}
+
+impl Drop for GlSide {
+    /// Waits for the thread, unless a map still needs it: GL libraries abort when the process ends
+    /// while a thread is about to give its context up.
+    fn drop(&mut self) {
+        let Some((thread, calls)) = self.own.take() else { return };
+        drop(calls);
+        if self.ops.mapped.lock().is_ok_and(|mapped| mapped.is_empty()) {
+            let _ended = thread.join();
+        }
+    }
 }
 
 /// Makes `call` on the thread that `calls` leads to and brings its answer back. A thread that is gone
@@ -71,7 +83,7 @@ impl GlSide {
         is_ready.recv().unwrap()?;
         let calls = Arc::new(calls);
         let ops = WeakOps { calls: Arc::downgrade(&calls), mapped: Mutex::default() };
-        Ok(Self { thread, calls, ops: Arc::new(ops) })
+        Ok(Self { own: Some((thread, calls)), ops: Arc::new(ops) })
     }
 
     /// A GL side, or a spoken skip; `REQUIRE_BACKENDS` naming `gl` forbids the skip.
@@ -90,7 +102,8 @@ impl GlSide {
 
     /// Makes a call on the GL thread.
     pub(crate) fn run<T: Send + 'static>(&self, call: impl FnOnce(&Gl) -> T + Send + 'static) -> T {
-        ask(&self.calls, call).unwrap()
+        let (_, calls) = self.own.as_ref().unwrap();
+        ask(calls, call).unwrap()
     }
 
     /// A memory of a new buffer object of `len` bytes of 0xEE, and the buffer's name.
@@ -105,8 +118,8 @@ impl GlSide {
     }
 
     /// Gives the thread up. It ends by itself, at once when nothing is mapped.
-    pub(crate) fn end(self) -> JoinHandle<()> {
-        self.thread
+    pub(crate) fn end(mut self) -> JoinHandle<()> {
+        self.own.take().unwrap().0
     }
 }
 
