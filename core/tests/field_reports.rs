@@ -63,6 +63,7 @@ fn a_buffer_under_a_new_fd_number_each_frame_is_imported_once() {
             let frame = Frame {
                 layout: &layout,
                 colorimetry: Colorimetry::default(),
+                quantization: None,
                 access: CpuAccess::Read,
                 fds: &[dup.as_fd()],
                 handles: &[0],

@@ -103,6 +103,7 @@ mod tests {
         let frame = Frame {
             layout: &layout,
             colorimetry: Colorimetry::default(),
+            quantization: None,
             access: CpuAccess::Read,
             fds: &[shm.fd().unwrap()],
             handles: &[0],

@@ -8,8 +8,11 @@ mod color;
 #[cfg(test)]
 mod tests;
 
-use gst_video::{VideoFormat, VideoInfo, VideoMeta};
-use tensor_core::{DrmFourcc, ImageLayout, LayoutError, MAX_PLANES, PixelFormat, PlanePlacement};
+use gst_video::{VideoCropMeta, VideoFormat, VideoInfo, VideoMeta};
+use tensor_core::{
+    DrmFormat, ImageLayout, LayoutError, MAX_PLANES, Modifier, PixelFormat, PlanePlacement, Region,
+    format::DrmFormatError,
+};
 use thiserror::Error;
 
 pub use aligned::{FrameGeometry, aligned_layout, stated_alignment};
@@ -32,11 +35,18 @@ pub enum VideoLayoutError {
         format: String,
     },
     /// A dma-buf that is tiled or compressed.
-    #[error("{drm_format} has a modifier; only linear dma-bufs, which have none, can be addressed")]
+    #[error(
+        "{drm_format} is {modifier}; only linear dma-bufs, which have no modifier, can be addressed"
+    )]
     Modifier {
         /// The `drm-format` of the caps.
         drm_format: String,
+        /// The modifier, which has a name if it is a known one.
+        modifier: Modifier,
     },
+    /// A `drm-format` that is not spelled as GStreamer spells it.
+    #[error(transparent)]
+    DrmFormat(#[from] DrmFormatError),
     /// A video meta that is not of the caps' frame.
     #[error(
         "the video meta is of {format} {width}x{height}, which cannot hold the caps' {caps_format} {caps_width}x{caps_height}"
@@ -120,12 +130,13 @@ pub fn info_from_caps(caps: &gst::CapsRef) -> Result<VideoInfo, VideoLayoutError
 
 /// The format of a `drm-format` field: a fourcc, followed by `:` and a modifier unless linear.
 fn linear_drm_format(drm_format: &str) -> Result<VideoFormat, VideoLayoutError> {
-    if drm_format.contains(':') {
-        return Err(VideoLayoutError::Modifier { drm_format: drm_format.to_owned() });
+    let parsed: DrmFormat = drm_format.parse()?;
+    let modifier = parsed.modifier();
+    if !modifier.is_mappable() {
+        return Err(VideoLayoutError::Modifier { drm_format: drm_format.to_owned(), modifier });
     }
-    <[u8; 4]>::try_from(drm_format.as_bytes())
-        .ok()
-        .and_then(|code| PixelFormat::from_drm_fourcc(DrmFourcc(code)))
+    parsed
+        .pixel_format()
         .and_then(video_format)
         .ok_or_else(|| VideoLayoutError::Format { format: drm_format.to_owned() })
 }
@@ -167,6 +178,37 @@ pub fn layout_from_meta(
         });
     }
     place(caps.format(), [caps.width(), caps.height()], meta.offset(), meta.stride())
+}
+
+/// The layout of a frame in `buffer`, were all its memories one: as its video meta says, else as
+/// `caps` say, and of that the part that its crop meta leaves, in every plane.
+///
+/// # Errors
+/// As [`layout_from_meta`], and [`VideoLayoutError::Layout`] for a crop that reaches past the
+/// picture or cuts a chroma sample.
+pub fn layout_of_buffer(
+    caps: &ImageLayout,
+    buffer: &gst::BufferRef,
+) -> Result<ImageLayout, VideoLayoutError> {
+    let meta = buffer.meta::<VideoMeta>();
+    let Some(crop) = buffer.meta::<VideoCropMeta>() else {
+        return match meta {
+            Some(meta) => layout_from_meta(caps, &meta),
+            None => Ok(caps.clone()),
+        };
+    };
+    let whole = match meta {
+        // The crop is of the whole picture, which the caps' size says nothing of.
+        Some(meta) if pixel_format(meta.format()) == Some(caps.format()) => {
+            let size = [meta.width(), meta.height()].map(to_usize);
+            place(caps.format(), size, meta.offset(), meta.stride())?
+        }
+        Some(meta) => layout_from_meta(caps, &meta)?,
+        None => caps.clone(),
+    };
+    let (x, y, width, height) = crop.rect();
+    let [x, y, width, height] = [x, y, width, height].map(to_usize);
+    Ok(whole.view(Region::new(x, y, width, height))?)
 }
 
 fn place(

@@ -85,6 +85,7 @@ fn the_import_of_another_file_is_not_put_on_a_buffer() {
             &Frame {
                 layout: &layout(),
                 colorimetry: Colorimetry::default(),
+                quantization: None,
                 access: CpuAccess::Read,
                 fds: &[one.fd().unwrap()],
                 handles: &[0],

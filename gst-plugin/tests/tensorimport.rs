@@ -273,6 +273,40 @@ fn the_allocation_answer_names_video_meta_though_the_sink_declines() {
     }
 }
 
+// G20
+#[test]
+fn a_crop_meta_is_applied_to_every_plane() {
+    let mut harness = harness(NV12);
+    let mut frame = buffer([fd_memory(&filled(&tight_nv12(), 0, 1))]);
+    gst_video::VideoCropMeta::add(frame.get_mut().unwrap(), (16, 8, 32, 16));
+    let frame = harness.push_and_pull(frame).unwrap();
+    let tensor = tensor(&frame);
+    let offsets: Vec<_> =
+        tensor.image_layout().unwrap().planes().iter().map(|plane| plane.offset).collect();
+    assert_eq!((tensor.width(), tensor.height()), (Some(32), Some(16)));
+    assert_eq!(offsets, [528, 2576]);
+
+    let mut odd = buffer([fd_memory(&filled(&tight_nv12(), 0, 1))]);
+    gst_video::VideoCropMeta::add(odd.get_mut().unwrap(), (15, 8, 32, 16));
+    assert!(refusal(NV12, odd).contains("15"), "a chroma sample is not cut");
+}
+
+// S-TILE-07
+#[test]
+fn a_tiled_modifier_is_refused_by_name() {
+    let harness = harness(NV12);
+    let bus = gst::Bus::new();
+    element(&harness).set_bus(Some(&bus));
+    let tiled = "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x0100000000000002,\
+                 width=64,height=36,framerate=30/1";
+    let pad = element(&harness).static_pad("sink").unwrap();
+    assert!(!pad.query_accept_caps(&tiled.parse::<gst::Caps>().unwrap()));
+    let message = bus.pop_filtered(&[gst::MessageType::Element]).unwrap();
+    let reason = message.structure().unwrap().get::<String>("reason").unwrap();
+    assert!(reason.contains("I915_Y_TILED (0x0100000000000002)"), "{reason}");
+    element(&harness).set_bus(None);
+}
+
 #[test]
 fn linear_dma_drm_caps_are_taken_and_tiled_ones_refused() {
     let mut harness =

@@ -9,7 +9,7 @@ use arrayvec::ArrayVec;
 
 use super::{Frame, FrameError, memories_of};
 use crate::{
-    colorimetry::Colorimetry,
+    access::CpuAccess,
     format::MAX_PLANES,
     layout::ImageLayout,
     tensor::TensorDyn,
@@ -29,6 +29,8 @@ pub struct Import<A = ()> {
     /// What the user keeps beside it.
     pub attachment: A,
     handles: ArrayVec<i64, MAX_PLANES>,
+    /// What was asked for; the tensor may allow less.
+    access: CpuAccess,
     /// Which cache holds it; only that one may judge its age.
     cache: u64,
     last_seen: AtomicU64,
@@ -46,7 +48,12 @@ impl<A> Import<A> {
         let tensor =
             TensorDyn::from_image(frame.layout.clone(), memories_of(frame)?, frame.access)?
                 .with_colorimetry(frame.colorimetry);
-        Ok(Self::of_tensor(tensor, frame.handles, attach)?)
+        let tensor = match frame.quantization {
+            Some(quantization) => tensor.with_quantization(quantization.clone())?,
+            None => tensor,
+        };
+        let import = Self::of_tensor(tensor, frame.handles, attach)?;
+        Ok(Self { access: frame.access, ..import })
     }
 
     /// An import of a tensor that exists already, image or not, for whoever made its memory.
@@ -61,8 +68,8 @@ impl<A> Import<A> {
         let blob: Arc<[u8]> = describe(&tensor, handles)?.into();
         let attachment = attach(&tensor, &blob);
         let handles = handles.iter().copied().take(MAX_PLANES).collect();
-        let last_seen = AtomicU64::new(0);
-        Ok(Self { tensor, blob, attachment, handles, cache: NO_CACHE, last_seen })
+        let (access, last_seen) = (tensor.access(), AtomicU64::new(0));
+        Ok(Self { tensor, blob, attachment, handles, access, cache: NO_CACHE, last_seen })
     }
 
     pub(super) fn of_cache(self, cache: u64) -> Self {
@@ -75,17 +82,15 @@ impl<A> Import<A> {
         self.tensor.image_layout()
     }
 
-    /// Whether the import says of its memories exactly this.
+    /// Whether the import says of its memories exactly what `frame` says of its own, whichever
+    /// memories those are: the descriptors are not looked at.
     #[must_use]
-    pub fn matches(&self, layout: &ImageLayout, colorimetry: Colorimetry, handles: &[i64]) -> bool {
-        self.layout() == Some(layout)
-            && self.tensor.colorimetry() == colorimetry
-            && self.handles.as_slice() == handles
-    }
-
-    pub(super) fn is_of(&self, frame: &Frame<'_>) -> bool {
-        self.tensor.access() == frame.access
-            && self.matches(frame.layout, frame.colorimetry, frame.handles)
+    pub fn says(&self, frame: &Frame<'_>) -> bool {
+        self.layout() == Some(frame.layout)
+            && self.tensor.colorimetry() == frame.colorimetry
+            && self.tensor.quantization() == frame.quantization
+            && self.access == frame.access
+            && self.handles.as_slice() == frame.handles
     }
 
     /// Notes that its cache saw it at `frame` of that cache's count.

@@ -24,6 +24,7 @@
 //!     let frame = Frame {
 //!         layout: &layout,
 //!         colorimetry: Colorimetry::default(),
+//!         quantization: None,
 //!         access: CpuAccess::Read,
 //!         fds: &[fd.as_fd()],
 //!         handles: &[0],
@@ -56,6 +57,7 @@ use crate::{
     format::MAX_PLANES,
     layout::{ImageLayout, PlanePlacement},
     memory::{self, FileIdentity, Memory},
+    quantization::Quantization,
     tensor::{TensorDyn, TensorError},
     transfer::TransferError,
 };
@@ -73,6 +75,8 @@ pub struct Frame<'a> {
     pub layout: &'a ImageLayout,
     /// What is known of its colours.
     pub colorimetry: Colorimetry,
+    /// How its integers stand for real numbers.
+    pub quantization: Option<&'a Quantization>,
     /// What the CPU may do with the bytes.
     pub access: CpuAccess,
     /// A descriptor for each memory of the layout.
@@ -116,6 +120,8 @@ pub struct Lookup<A = ()> {
     pub import: Arc<Import<A>>,
     /// Whether it was there already.
     pub hit: bool,
+    /// Whether it took the place of an import of the same bytes that said something else of them.
+    pub replaced: bool,
 }
 
 /// Counters since the cache was made, and what it holds now.
@@ -177,20 +183,19 @@ impl<A> ImportCache<A> {
         attach: impl FnOnce(&TensorDyn, &Arc<[u8]>) -> A,
     ) -> Result<Lookup<A>, FrameError> {
         let key = key_of(frame)?;
-        if let Some(import) = self.entries.get(&key).filter(|import| import.is_of(frame)) {
+        if let Some(import) = self.entries.get(&key).filter(|import| import.says(frame)) {
             let import = Arc::clone(import);
             self.note_hit(&import);
-            return Ok(Lookup { import, hit: true });
+            return Ok(Lookup { import, hit: true, replaced: false });
         }
         let import = Arc::new(Import::new(frame, attach)?.of_cache(self.id));
         self.tick();
         import.seen_at(self.id, self.frames);
         self.misses = self.misses.saturating_add(1);
-        if self.entries.insert(key, Arc::clone(&import)).is_some() {
-            self.evictions = self.evictions.saturating_add(1);
-        }
+        let replaced = self.entries.insert(key, Arc::clone(&import)).is_some();
+        self.evictions = self.evictions.saturating_add(u64::from(replaced));
         self.evict_over_capacity();
-        Ok(Lookup { import, hit: false })
+        Ok(Lookup { import, hit: false, replaced })
     }
 
     /// Counts a frame that the caller found by a memo of its own, and keeps its entry young. An
@@ -201,11 +206,18 @@ impl<A> ImportCache<A> {
         self.hits = self.hits.saturating_add(1);
     }
 
-    /// Drops every entry: the producer's buffers are about to be others.
-    pub fn new_generation(&mut self) {
-        let dropped = u64::try_from(self.entries.len()).unwrap_or(u64::MAX);
-        self.evictions = self.evictions.saturating_add(dropped);
+    /// Drops every entry, and says how many: the producer's buffers are about to be others.
+    pub fn new_generation(&mut self) -> usize {
+        let dropped = self.entries.len();
         self.entries.clear();
+        self.count_dropped(dropped);
+        dropped
+    }
+
+    /// The most entries it holds.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.capacity
     }
 
     /// Changes the bound, dropping the oldest entries above it.

@@ -18,6 +18,7 @@ fn import(cache: &mut ImportCache, layout: &ImageLayout, fds: &[&OwnedFd]) -> Lo
     let frame = Frame {
         layout,
         colorimetry: Colorimetry::default(),
+        quantization: None,
         access: CpuAccess::Read,
         fds: &fds,
         handles: &[0, 1][..fds.len()],
@@ -52,6 +53,33 @@ fn another_geometry_on_the_same_buffer_is_another_import() {
     assert_eq!(narrow.import.tensor.width(), Some(32));
     assert_eq!(wide.import.tensor.width(), Some(64));
     assert_eq!(cache.stats().live, 1);
+}
+
+#[test]
+fn another_description_of_the_same_buffer_takes_the_place_of_the_first() {
+    let (mut cache, layout, fd) = (ImportCache::<()>::default(), grey(64), file());
+    let quantization = Quantization::per_tensor(0.5, 128).unwrap();
+    let plain = Frame {
+        layout: &layout,
+        colorimetry: Colorimetry::default(),
+        quantization: None,
+        access: CpuAccess::Read,
+        fds: &[fd.as_fd()],
+        handles: &[0],
+    };
+    let quantized = Frame { quantization: Some(&quantization), ..plain };
+    let unread = Frame { access: CpuAccess::None, ..quantized };
+    for frame in [plain, quantized, unread] {
+        let lookup = cache.import(&frame, |_, _| ()).unwrap();
+        assert_eq!(
+            (lookup.hit, lookup.replaced),
+            (false, frame.access != plain.access || frame.quantization.is_some())
+        );
+        assert_eq!(lookup.import.tensor.quantization(), frame.quantization);
+        assert_eq!(lookup.import.tensor.access(), frame.access);
+        assert!(cache.import(&frame, |_, _| ()).unwrap().hit);
+    }
+    assert_eq!((cache.stats().live, cache.new_generation()), (1, 1));
 }
 
 // S-ID-08
@@ -186,6 +214,7 @@ fn a_frame_too_large_for_its_file_is_refused_and_leaves_nothing() {
     let frame = Frame {
         layout: &layout,
         colorimetry: Colorimetry::default(),
+        quantization: None,
         access: CpuAccess::Read,
         fds: &[fd.as_fd()],
         handles: &[0],

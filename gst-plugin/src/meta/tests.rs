@@ -18,6 +18,7 @@ fn import(shm: &Memory, handle: i64) -> Arc<FrameImport> {
     let frame = Frame {
         layout: &layout(),
         colorimetry: Colorimetry::default(),
+        quantization: None,
         access: CpuAccess::Read,
         fds: &[shm.fd().unwrap()],
         handles: &[handle],

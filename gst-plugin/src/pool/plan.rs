@@ -106,6 +106,7 @@ impl Plan {
         let frame = Frame {
             layout: &self.geometry.layout,
             colorimetry: colorimetry(&self.info.colorimetry()),
+            quantization: None,
             access: CpuAccess::Read.intersection(access),
             fds: &[handles::fd(memory).ok_or_else(no_fd)?],
             handles: &[0],

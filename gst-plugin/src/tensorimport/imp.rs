@@ -67,6 +67,12 @@ impl TensorImport {
         *self.importer() = fresh;
     }
 
+    /// Forgets every import, because of what `why` names.
+    fn new_generation(&self, why: &str) {
+        let dropped = self.importer().new_generation();
+        gst::debug!(CAT, imp = self, "{why}: a new generation, {dropped} imports dropped");
+    }
+
     fn log_frame(&self, buffer: &gst::BufferRef, imported: &Imported, is_first: bool) {
         let Imported { placed, memory, hit } = imported;
         if is_first {
@@ -201,7 +207,7 @@ impl BaseTransformImpl for TensorImport {
     }
 
     fn stop(&self) -> Result<(), gst::ErrorMessage> {
-        self.importer().new_generation();
+        self.new_generation("stopped");
         Ok(())
     }
 
@@ -213,16 +219,36 @@ impl BaseTransformImpl for TensorImport {
         Ok(())
     }
 
+    /// A refusal is said with its reason: the element that hears it only sees a no.
+    fn accept_caps(&self, direction: gst::PadDirection, caps: &gst::Caps) -> bool {
+        let accepted = self.parent_accept_caps(direction, caps);
+        if !accepted {
+            let reason = match Stream::from_caps(caps) {
+                Ok(_) => "the elements around cannot handle them".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            gst::warning!(CAT, imp = self, "{caps} refused: {reason}");
+            let refused = gst::Structure::builder("tensor-refused")
+                .field("caps", caps)
+                .field("reason", reason)
+                .build();
+            // Not an error: upstream may be trying what it has.
+            let message = gst::message::Element::builder(refused).src(&*self.obj()).build();
+            let _no_bus = self.post_message(message);
+        }
+        accepted
+    }
+
     fn query(&self, direction: gst::PadDirection, query: &mut gst::QueryRef) -> bool {
         if query.type_() == gst::QueryType::Drain {
-            self.importer().new_generation();
+            self.new_generation("drain query");
         }
         BaseTransformImplExt::parent_query(self, direction, query)
     }
 
     fn sink_event(&self, event: gst::Event) -> bool {
         if event.type_() == gst::EventType::FlushStop {
-            self.importer().new_generation();
+            self.new_generation("flush");
         }
         self.parent_sink_event(event)
     }
@@ -237,7 +263,7 @@ impl BaseTransformImpl for TensorImport {
             gst::debug!(CAT, imp = self, "downstream proposes nothing: {declined}");
         }
         propose::complete(query, provider::find);
-        self.importer().new_generation();
+        self.new_generation("allocation query");
         gst::debug!(CAT, imp = self, "answered {query:?}");
         Ok(())
     }

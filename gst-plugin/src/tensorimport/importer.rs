@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use gst::glib;
-use gst_video::VideoMeta;
 use tensor_core::{
     Colorimetry, CpuAccess, ImageLayout, ImportCache, TensorMemory, import_cache::Frame,
 };
@@ -69,9 +68,11 @@ impl Importer {
     }
 
     /// The producer's buffers are about to be others.
-    pub(crate) fn new_generation(&mut self) {
-        self.cache.new_generation();
+    ///
+    /// Says how many imports were dropped.
+    pub(crate) fn new_generation(&mut self) -> usize {
         self.plain.clear();
+        self.cache.new_generation()
     }
 
     pub(crate) fn stats(&self) -> gst::Structure {
@@ -91,10 +92,7 @@ impl Importer {
     pub(crate) fn attach(&mut self, buffer: &mut gst::BufferRef) -> Result<Imported, FrameError> {
         let stream = self.stream.as_ref().ok_or(FrameError::NoCaps)?;
         let colorimetry = stream.colorimetry;
-        let placed = match buffer.meta::<VideoMeta>() {
-            Some(meta) => place(buffer, &video_layout::layout_from_meta(&stream.layout, &meta)?)?,
-            None => place(buffer, &stream.layout)?,
-        };
+        let placed = place(buffer, &video_layout::layout_of_buffer(&stream.layout, buffer)?)?;
         let (memory, hit) = match remembered(buffer, &placed, colorimetry) {
             Some(import) => {
                 TensorMeta::put(buffer, &import.attachment, Some(&import), &placed.handles)?;
@@ -140,7 +138,7 @@ impl Importer {
         let fds = placed.handles.memories(buffer).flatten().filter_map(handles::fd);
         let fds: Vec<_> = fds.collect();
         let (layout, access) = (&placed.layout, CpuAccess::Read);
-        let frame = Frame { layout, colorimetry, access, fds: &fds, handles };
+        let frame = Frame { layout, colorimetry, quantization: None, access, fds: &fds, handles };
         let lookup =
             self.cache.import(&frame, |_, blob| glib::Bytes::from_owned(Arc::clone(blob)))?;
         Ok(Some((lookup.import, lookup.hit)))
@@ -168,8 +166,18 @@ fn remembered(
     colorimetry: Colorimetry,
 ) -> Option<Arc<FrameImport>> {
     let mut memories = placed.handles.memories(buffer);
+    let frame = Frame {
+        layout: &placed.layout,
+        colorimetry,
+        quantization: None,
+        access: CpuAccess::Read,
+        fds: &[],
+        handles: placed.handles.as_slice(),
+    };
+    // A pool may have declared less; its word stays.
     let is_frame = |import: &FrameImport| {
-        import.matches(&placed.layout, colorimetry, placed.handles.as_slice())
+        let access = import.tensor.access();
+        CpuAccess::Read.covers(access) && import.says(&Frame { access, ..frame })
     };
     let import = memo::find(memories.next().flatten()?, is_frame)?;
     let all = memories.all(|memory| memory.is_some_and(|memory| memo::is_part_of(memory, &import)));

@@ -1,7 +1,7 @@
 //! What upstream is told when it asks how frames should be allocated.
 
 use gst::query;
-use gst_video::{VIDEO_MAX_PLANES, VideoAlignment, VideoCropMeta, VideoInfo, VideoMeta};
+use gst_video::{VIDEO_MAX_PLANES, VideoAlignment, VideoInfo, VideoMeta};
 use tensor_core::StrideAlign;
 
 use crate::video_layout;
@@ -26,12 +26,9 @@ pub(crate) struct Provider {
 /// rows are padded or whose planes are in several memories. When a pool is wanted and nobody
 /// downstream has one, 64-byte rows are asked for: `v4l2src` sets its driver to them, other
 /// producers take the provider if there is one. (A `tee` wants no pool, and would drop a video
-/// meta that comes with parameters.) Crop meta is taken out of the answer: a producer that relies
-/// on it would have its frames described whole.
+/// meta that comes with parameters.) Crop meta stays as downstream has it: a tensor is of the
+/// cropped part, but the frame goes on whole.
 pub(crate) fn complete(query: &mut query::Allocation, provider: impl FnOnce() -> Option<Provider>) {
-    while let Some(crop) = query.find_allocation_meta::<VideoCropMeta>() {
-        query.remove_nth_allocation_meta(crop);
-    }
     let (caps, need_pool) = query.get_owned();
     let info = caps.and_then(|caps| video_layout::info_from_caps(&caps).ok());
     let has_pool = query.allocation_pools().any(|(pool, ..)| pool.is_some());
@@ -108,7 +105,7 @@ impl Aligned {
 
 #[cfg(test)]
 mod tests {
-    use gst_video::VideoFormat;
+    use gst_video::{VideoCropMeta, VideoFormat};
 
     use super::*;
 
@@ -177,11 +174,13 @@ mod tests {
         assert_eq!(query.allocation_pools().count(), 0);
     }
 
+    // G20
     #[test]
-    fn cropping_by_meta_is_not_promised() {
+    fn cropping_by_meta_is_downstreams_to_promise() {
         let query = answer(false, |query| query.add_allocation_meta::<VideoCropMeta>(None));
+        assert!(query.find_allocation_meta::<VideoCropMeta>().is_some());
+        let query = answer(false, |_| ());
         assert_eq!(query.find_allocation_meta::<VideoCropMeta>(), None);
-        assert_eq!(video_meta(&query), None);
     }
 
     #[test]

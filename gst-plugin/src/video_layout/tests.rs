@@ -171,7 +171,10 @@ fn linear_dma_drm_caps_are_read_by_hand_and_tiled_ones_refused_by_name() {
     assert_eq!(info_from_caps(&caps("NV12")).unwrap().colorimetry().to_string(), "bt709");
     assert_eq!(info_from_caps(&caps("R8  ")).unwrap().format(), VideoFormat::Gray8);
     let tiled = "NV12:0x0100000000000002".to_owned();
-    let refused = VideoLayoutError::Modifier { drm_format: tiled.clone() };
+    let refused = VideoLayoutError::Modifier {
+        drm_format: tiled.clone(),
+        modifier: Modifier(0x0100_0000_0000_0002),
+    };
     assert_eq!(info_from_caps(&caps(&tiled)).unwrap_err(), refused);
     let unknown = VideoLayoutError::Format { format: "NV15".to_owned() };
     assert_eq!(info_from_caps(&caps("NV15")).unwrap_err(), unknown);
