@@ -7,7 +7,6 @@ use super::{
     store::Channel, target::Target,
 };
 use crate::{
-    access::CpuAccess,
     format::MAX_PLANES,
     preprocess::{ContentRegion, PreprocessSpec},
     shape::Region,
@@ -61,8 +60,7 @@ impl Converter {
         let source = |error| RunError::Map { what: "source", error };
         let destination = |error| RunError::Map { what: "destination", error };
         let read = frame.map_read().map_err(source)?;
-        let access = if input.is_view() { CpuAccess::ReadWrite } else { CpuAccess::Write };
-        let mut written = input.map(access).map_err(destination)?;
+        let mut written = input.map_write().map_err(destination)?;
         let planes: ArrayVec<MappedPlane<'_>, MAX_PLANES> = read.planes().collect();
         for row in 0..self.plan.destination.height {
             let pixels = pixels(&self.plan, &planes, row, &mut self.scratch);
@@ -182,7 +180,7 @@ fn write_plane(plan: &Plan, pixels: &[u8], channels: &[Channel], out: &mut [u8])
 /// The low bytes of `bits`.
 fn put(sample: &mut [u8], bits: u32) {
     match sample {
-        [byte] => *byte = bits.to_ne_bytes()[if cfg!(target_endian = "little") { 0 } else { 3 }],
+        [byte] => *byte = u8::try_from(bits).unwrap_or_default(),
         [_, _] => {
             let half = u16::try_from(bits).unwrap_or_default();
             sample.copy_from_slice(&half.to_ne_bytes());

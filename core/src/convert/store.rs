@@ -36,15 +36,13 @@ pub(super) fn channels(
     destination: &Destination,
 ) -> Result<Channels, ConvertError> {
     let dtype = destination.dtype;
-    if !matches!(dtype, DType::U8 | DType::I8 | DType::F16 | DType::F32) {
-        return Err(ConvertError::DType { dtype });
-    }
+    let sample = Sample::of(dtype).ok_or(ConvertError::DType { dtype })?;
     if let Some((channel, value)) = spec.pad.into_iter().enumerate().find(|(_, v)| !v.is_finite()) {
         return Err(ConvertError::Pad { channel, value });
     }
     let params = quantization(spec, destination)?;
     let letters = destination.order.letters().chars();
-    let stored = letters.zip(params).map(|(letter, params)| channel(spec, dtype, letter, params));
+    let stored = letters.zip(params).map(|(letter, params)| channel(spec, sample, letter, params));
     Ok(stored.collect())
 }
 
@@ -79,7 +77,7 @@ fn quantization(
 
 fn channel(
     spec: &PreprocessSpec,
-    dtype: DType,
+    sample: Sample,
     letter: char,
     params: Option<AffineParams>,
 ) -> Channel {
@@ -91,7 +89,7 @@ fn channel(
     };
     let mut table = Box::new([0; 256]);
     let Some(color) = output else {
-        let opaque = opaque(dtype);
+        let opaque = sample.opaque();
         table.fill(opaque);
         return Channel { output, table, pad: opaque };
     };
@@ -100,44 +98,57 @@ fn channel(
         normalized.get(color).copied().unwrap_or_default()
     };
     for (value, bits) in (0..=u8::MAX).zip(table.iter_mut()) {
-        *bits = stored(seen(value), dtype, params);
+        *bits = sample.stored(seen(value), params);
     }
     let pad = spec.pad_seen().get(color).copied().unwrap_or_default();
-    Channel { output, table, pad: stored(pad, dtype, params) }
+    Channel { output, table, pad: sample.stored(pad, params) }
 }
 
-/// What the fourth sample holds: the greatest integer, or 1.
-fn opaque(dtype: DType) -> u32 {
-    match dtype {
-        DType::I8 => 127,
-        DType::F16 => f16::ONE.to_bits().into(),
-        DType::F32 => 1_f32.to_bits(),
-        DType::U8
-        | DType::U16
-        | DType::I16
-        | DType::U32
-        | DType::I32
-        | DType::U64
-        | DType::I64
-        | DType::F64 => 255,
+/// What a sample of a destination can be.
+#[derive(Clone, Copy, Debug)]
+enum Sample {
+    U8,
+    I8,
+    F16,
+    F32,
+}
+
+impl Sample {
+    /// A sample of this dtype; `None` for one that no model input is made in.
+    fn of(dtype: DType) -> Option<Self> {
+        match dtype {
+            DType::U8 => Some(Self::U8),
+            DType::I8 => Some(Self::I8),
+            DType::F16 => Some(Self::F16),
+            DType::F32 => Some(Self::F32),
+            DType::U16
+            | DType::I16
+            | DType::U32
+            | DType::I32
+            | DType::U64
+            | DType::I64
+            | DType::F64 => None,
+        }
     }
-}
 
-/// The bits of a value that the model sees.
-fn stored(seen: f32, dtype: DType, params: Option<AffineParams>) -> u32 {
-    let plain = AffineParams { scale: 1.0, zero_point: 0 };
-    match dtype {
-        DType::F32 => seen.to_bits(),
-        DType::F16 => f16::from_f32(seen).to_bits().into(),
-        DType::I8 => params.unwrap_or(plain).quantize::<i8>(seen).to_ne_bytes()[0].into(),
-        // The others are refused before.
-        DType::U8
-        | DType::U16
-        | DType::I16
-        | DType::U32
-        | DType::I32
-        | DType::U64
-        | DType::I64
-        | DType::F64 => params.unwrap_or(plain).quantize::<u8>(seen).into(),
+    /// The bits of the fourth channel: the greatest integer, or 1.
+    fn opaque(self) -> u32 {
+        match self {
+            Self::U8 => u8::MAX.into(),
+            Self::I8 => 127,
+            Self::F16 => f16::ONE.to_bits().into(),
+            Self::F32 => 1_f32.to_bits(),
+        }
+    }
+
+    /// The bits of a value that the model sees.
+    fn stored(self, seen: f32, params: Option<AffineParams>) -> u32 {
+        let params = params.unwrap_or(AffineParams { scale: 1.0, zero_point: 0 });
+        match self {
+            Self::U8 => params.quantize::<u8>(seen).into(),
+            Self::I8 => params.quantize::<i8>(seen).to_ne_bytes()[0].into(),
+            Self::F16 => f16::from_f32(seen).to_bits().into(),
+            Self::F32 => seen.to_bits(),
+        }
     }
 }
