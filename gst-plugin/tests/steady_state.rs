@@ -3,40 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails is what a test is for")]
 
 mod common;
-
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
-};
+#[path = "../../core/tests/counting/mod.rs"]
+mod counting;
 
 use common::*;
+use counting::allocations;
 use gst_video::VideoFormat;
 
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Counts what this thread allocates from Rust; GStreamer's own memory comes from elsewhere.
-struct Counting;
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get().wrapping_add(1));
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
-        unsafe { System.dealloc(memory, layout) };
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-fn allocations_of_100_frames(memory: &gst::Memory, with_meta: bool) -> u64 {
+fn allocations_of_100_frames(memory: &gst::Memory, with_meta: bool) -> usize {
     let mut harness = harness(NV12);
     let mut frames: Vec<_> = (0..110).map(|_| buffer([memory.clone()])).collect();
     if with_meta {
@@ -46,9 +20,10 @@ fn allocations_of_100_frames(memory: &gst::Memory, with_meta: bool) -> u64 {
     }
     let measured = frames.split_off(10);
     frames.into_iter().for_each(|frame| drop(harness.push_and_pull(frame).unwrap()));
-    let before = ALLOCATIONS.get();
-    measured.into_iter().for_each(|frame| drop(harness.push_and_pull(frame).unwrap()));
-    ALLOCATIONS.get().wrapping_sub(before)
+    // GStreamer's own memory comes from elsewhere.
+    allocations(|| {
+        measured.into_iter().for_each(|frame| drop(harness.push_and_pull(frame).unwrap()));
+    })
 }
 
 fn memories() -> [gst::Memory; 2] {
