@@ -4,12 +4,10 @@ mod imp {
     use std::sync::{Arc, OnceLock};
 
     use gst::{BufferPoolAcquireParams, FlowError, glib, subclass::prelude::*};
-    use tensor_core::{
-        CpuAccess, TensorDyn, TensorMemory, convert::Destination, memory::AllocPolicy,
-    };
+    use tensor_core::{CpuAccess, TensorDyn, convert::Destination, memory::AllocPolicy};
 
     use crate::{
-        allocator::{TensorAllocator, shm_allocator, wrap},
+        allocator::wrap,
         memo::{self, FrameImport},
     };
 
@@ -27,14 +25,9 @@ mod imp {
             }
             let size = super::size(destination).ok_or("the tensor is too large")?;
             let memory = tensor.memories().first().ok_or("the tensor has no memory")?;
-            let wrapped = if memory.kind() == TensorMemory::DmaBuf {
-                wrap(&TensorAllocator::get(), memory, size)?
-            } else {
-                wrap(&shm_allocator(), memory, size)?
-            };
-            let attach =
-                |_: &TensorDyn, blob: &Arc<[u8]>| glib::Bytes::from_owned(Arc::clone(blob));
-            memo::set_born(&wrapped, Arc::new(FrameImport::of_tensor(tensor, &[0], attach)?));
+            let wrapped = wrap(memory, size)?;
+            let import = FrameImport::of_tensor(tensor, &[0], memo::share)?;
+            memo::set_born(&wrapped, Arc::new(import));
             let mut buffer = gst::Buffer::new();
             buffer.make_mut().append_memory(wrapped);
             Ok(buffer)
