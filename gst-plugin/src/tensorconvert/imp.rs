@@ -19,7 +19,7 @@ use super::{
     wish::{self, Wish, WishError},
 };
 use crate::{
-    BufferTensorExt, TensorMeta, memo, tensor_caps,
+    BufferTensorExt, TensorMeta, memo, pads, tensor_caps,
     tensorimport::{
         importer::{Importer, Stream},
         propose, provider,
@@ -144,15 +144,7 @@ impl ElementImpl for TensorConvert {
 
     fn pad_templates() -> &'static [gst::PadTemplate] {
         static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
-            [
-                ("sink", gst::PadDirection::Sink, negotiate::sink_template()),
-                ("src", gst::PadDirection::Src, negotiate::src_template()),
-            ]
-            .into_iter()
-            .filter_map(|(name, direction, caps)| {
-                gst::PadTemplate::new(name, direction, gst::PadPresence::Always, &caps).ok()
-            })
-            .collect()
+            pads::templates(&negotiate::sink_template(), &negotiate::src_template())
         });
         &TEMPLATES
     }
