@@ -17,9 +17,9 @@ use super::{
     caps,
     frame::FrameError,
     importer::{Imported, Importer, Stream},
-    propose, provider,
     share::share,
 };
+use crate::allocation::{propose, provider};
 
 pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     gst::DebugCategory::new(
