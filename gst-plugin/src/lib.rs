@@ -1,6 +1,7 @@
 //! GStreamer elements, allocator, buffer pool and meta that carry camera frames as tensors without
 //! a copy.
 
+mod allocation;
 pub mod allocator;
 pub mod frame_tensor;
 mod handles;

@@ -19,10 +19,11 @@ use super::{
     wish::{self, Wish, WishError},
 };
 use crate::{
-    BufferTensorExt, TensorMeta, memo, pads, tensor_caps,
+    BufferTensorExt, TensorMeta,
+    allocation::{propose, provider},
+    memo, pads, tensor_caps,
     tensorimport::{
         importer::{Importer, Stream},
-        propose, provider,
         share::share,
     },
 };

@@ -17,10 +17,12 @@ use super::{
     caps,
     frame::FrameError,
     importer::{Imported, Importer, Stream},
-    propose, provider,
     share::share,
 };
-use crate::pads;
+use crate::{
+    allocation::{propose, provider},
+    pads,
+};
 
 pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     gst::DebugCategory::new(
