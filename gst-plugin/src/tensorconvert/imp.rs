@@ -16,8 +16,9 @@ use super::{
     wish::Wish,
 };
 use crate::{
-    tensor_caps,
-    tensorimport::{importer::Stream, propose, provider},
+    allocation::{propose, provider},
+    pads, tensor_caps,
+    tensorimport::importer::Stream,
 };
 
 pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
@@ -98,15 +99,7 @@ impl ElementImpl for TensorConvert {
 
     fn pad_templates() -> &'static [gst::PadTemplate] {
         static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
-            [
-                ("sink", gst::PadDirection::Sink, negotiate::sink_template()),
-                ("src", gst::PadDirection::Src, negotiate::src_template()),
-            ]
-            .into_iter()
-            .filter_map(|(name, direction, caps)| {
-                gst::PadTemplate::new(name, direction, gst::PadPresence::Always, &caps).ok()
-            })
-            .collect()
+            pads::templates(&negotiate::sink_template(), &negotiate::src_template())
         });
         &TEMPLATES
     }

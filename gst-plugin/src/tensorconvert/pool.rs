@@ -5,13 +5,13 @@ mod imp {
 
     use gst::{BufferPoolAcquireParams, FlowError, glib, subclass::prelude::*};
     use tensor_core::{
-        CpuAccess, TensorDyn, TensorError, TensorMemory, convert::Destination, memory::AllocPolicy,
+        CpuAccess, TensorDyn, TensorError, convert::Destination, memory::AllocPolicy,
         transfer::TransferError,
     };
     use thiserror::Error;
 
     use crate::{
-        allocator::{AllocatorError, TensorAllocator, shm_allocator, wrap},
+        allocator::{AllocatorError, wrap},
         memo::{self, FrameImport},
     };
 
@@ -46,14 +46,9 @@ mod imp {
             }
             let size = super::size(destination).ok_or(InputPoolError::TooLarge)?;
             let memory = tensor.memories().first().ok_or(InputPoolError::NoTensor)?;
-            let wrapped = if memory.kind() == TensorMemory::DmaBuf {
-                wrap(&TensorAllocator::get(), memory, size)?
-            } else {
-                wrap(&shm_allocator(), memory, size)?
-            };
-            let attach =
-                |_: &TensorDyn, blob: &Arc<[u8]>| glib::Bytes::from_owned(Arc::clone(blob));
-            memo::set_born(&wrapped, Arc::new(FrameImport::of_tensor(tensor, &[0], attach)?));
+            let wrapped = wrap(memory, size)?;
+            let import = FrameImport::of_tensor(tensor, &[0], memo::share)?;
+            memo::set_born(&wrapped, Arc::new(import));
             let mut buffer = gst::Buffer::new();
             buffer.make_mut().append_memory(wrapped);
             Ok(buffer)
