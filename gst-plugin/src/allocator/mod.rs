@@ -24,7 +24,7 @@ use gst::glib;
 use tensor_core::{CpuAccess, memory::AllocPolicy};
 
 pub use error::AllocatorError;
-pub(crate) use flags::makes_dma_bufs;
+pub(crate) use flags::{makes_dma_bufs, mark_contiguous};
 pub(crate) use imp::supported_params;
 pub(crate) use wrap::{shm_allocator, wrap};
 

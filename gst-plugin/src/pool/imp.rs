@@ -7,14 +7,14 @@ use gst::{
     BufferPoolAcquireParams, BufferPoolConfigRef, FlowError, glib, prelude::*, subclass::prelude::*,
 };
 use gst_video::{BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, BUFFER_POOL_OPTION_VIDEO_META};
-use tensor_core::{StrideAlign, TensorMemory, memory::Allocation};
+use tensor_core::{Contiguity, StrideAlign, TensorMemory, memory::Allocation};
 
 use super::{builder::Settings, error::PoolError, plan::Plan};
-use crate::allocator::{AllocatorError, TensorAllocator, shm_allocator, wrap};
+use crate::allocator::{AllocatorError, TensorAllocator, mark_contiguous, shm_allocator, wrap};
 
 static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("Pool of video frames in dma-bufs");
-    gst::DebugCategory::new("tensorpool", gst::DebugColorFlags::empty(), blurb)
+    gst::DebugCategory::new("tensorbufferpool", gst::DebugColorFlags::empty(), blurb)
 });
 
 #[derive(Debug, Default)]
@@ -75,7 +75,11 @@ impl TensorBufferPool {
         let allocation = policy.allocate(len, *access)?;
         self.say_once(&allocation);
         if allocation.memory.kind() == TensorMemory::DmaBuf {
-            wrap(&TensorAllocator::get(), &allocation.memory, size)
+            let mut memory = wrap(&TensorAllocator::get(), &allocation.memory, size)?;
+            if allocation.memory.contiguity() == Contiguity::Contiguous {
+                mark_contiguous(&mut memory);
+            }
+            Ok(memory)
         } else if allocation.memory.fd().is_some() {
             wrap(&shm_allocator(), &allocation.memory, size)
         } else {
