@@ -8,6 +8,7 @@ mod handles;
 mod memo;
 pub mod meta;
 pub mod model;
+mod pads;
 pub mod pool;
 pub mod tensor_caps;
 pub mod tensorconvert;

@@ -19,11 +19,9 @@ pub(crate) fn makes_dma_bufs(allocator: &gst::Allocator) -> bool {
     allocator.is::<DmaBufAllocator>() && flags & CUSTOM_ALLOC.bits() == 0
 }
 
-/// Says of a memory that is not shared yet that its pages are one run.
-pub(crate) fn mark_contiguous(memory: &mut gst::Memory) {
-    let Some(memory) = memory.get_mut() else { return };
+/// Says of a memory that its pages are one run.
+pub(super) fn mark_contiguous(memory: &mut gst::MemoryRef) {
     let object: *mut gst::ffi::GstMiniObject = memory.as_mut_ptr().cast();
-    // SAFETY: a `GstMemory` begins with its mini object, which is live and, by `get_mut`, nobody
-    // else's.
+    // SAFETY: a `GstMemory` begins with its mini object, which is live and borrowed alone.
     unsafe { (*object).flags |= gst::ffi::GST_MEMORY_FLAG_PHYSICALLY_CONTIGUOUS };
 }

@@ -7,10 +7,10 @@ use gst::{
     BufferPoolAcquireParams, BufferPoolConfigRef, FlowError, glib, prelude::*, subclass::prelude::*,
 };
 use gst_video::{BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, BUFFER_POOL_OPTION_VIDEO_META};
-use tensor_core::{Contiguity, StrideAlign, TensorMemory, memory::Allocation};
+use tensor_core::{StrideAlign, TensorMemory, memory::Allocation};
 
 use super::{builder::Settings, error::PoolError, plan::Plan};
-use crate::allocator::{AllocatorError, TensorAllocator, mark_contiguous, shm_allocator, wrap};
+use crate::allocator::{AllocatorError, wrap};
 
 static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("Pool of video frames in dma-bufs");
@@ -74,14 +74,8 @@ impl TensorBufferPool {
         let Settings { policy, access, .. } = self.settings();
         let allocation = policy.allocate(len, *access)?;
         self.say_once(&allocation);
-        if allocation.memory.kind() == TensorMemory::DmaBuf {
-            let mut memory = wrap(&TensorAllocator::get(), &allocation.memory, size)?;
-            if allocation.memory.contiguity() == Contiguity::Contiguous {
-                mark_contiguous(&mut memory);
-            }
-            Ok(memory)
-        } else if allocation.memory.fd().is_some() {
-            wrap(&shm_allocator(), &allocation.memory, size)
+        if allocation.memory.fd().is_some() {
+            wrap(&allocation.memory, size)
         } else {
             system_memory(plan, self.settings().align)
         }
