@@ -23,10 +23,13 @@ use super::{
     frame::{Cause, FrameError},
     importer::{Content, Imported},
     intake::{Intake, Taken},
-    propose, provider,
     settings::{self, Settings},
     share::{Shared, share},
     stats,
+};
+use crate::{
+    allocation::{propose, provider},
+    pads,
 };
 
 pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
@@ -213,12 +216,7 @@ impl ElementImpl for TensorImport {
     fn pad_templates() -> &'static [gst::PadTemplate] {
         static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
             let caps = caps::with_bitstreams();
-            [("sink", gst::PadDirection::Sink), ("src", gst::PadDirection::Src)]
-                .into_iter()
-                .filter_map(|(name, direction)| {
-                    gst::PadTemplate::new(name, direction, gst::PadPresence::Always, &caps).ok()
-                })
-                .collect()
+            pads::templates(&caps, &caps)
         });
         &TEMPLATES
     }

@@ -292,8 +292,7 @@ impl Importer {
         }
         let fds = fds.get(..placed.handles.as_slice().len()).unwrap_or_default();
         let frame = self.says.frame(placed, fds);
-        let lookup =
-            self.cache.import(&frame, |_, blob| glib::Bytes::from_owned(Arc::clone(blob)))?;
+        let lookup = self.cache.import(&frame, memo::share)?;
         for memory in placed.handles.memories(buffer).flatten() {
             memo::set_seen(memory, &lookup.import);
         }

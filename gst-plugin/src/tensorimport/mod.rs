@@ -23,8 +23,6 @@ mod imp;
 pub(crate) mod importer;
 mod intake;
 mod plain;
-pub(crate) mod propose;
-pub(crate) mod provider;
 mod quantization;
 mod settings;
 pub(crate) mod share;
