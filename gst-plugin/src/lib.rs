@@ -1,12 +1,14 @@
 //! GStreamer elements, allocator, buffer pool and meta that carry camera frames as tensors without
 //! a copy.
 
+mod allocation;
 pub mod allocator;
 pub mod frame_tensor;
 mod handles;
 mod memo;
 pub mod meta;
 pub mod model;
+mod pads;
 pub mod pool;
 pub mod tensor_caps;
 pub mod tensorconvert;

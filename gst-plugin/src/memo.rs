@@ -18,10 +18,15 @@ use std::sync::{
 };
 
 use gst::glib;
-use tensor_core::Import;
+use tensor_core::{Import, TensorDyn};
 
 /// One import: a tensor and its blob, and the blob as the `GBytes` that every meta shares.
 pub type FrameImport = Import<glib::Bytes>;
+
+/// The blob of an import, as the bytes that metas share.
+pub(crate) fn share(_tensor: &TensorDyn, blob: &Arc<[u8]>) -> glib::Bytes {
+    glib::Bytes::from_owned(Arc::clone(blob))
+}
 
 /// A memory without a serial number has this one.
 pub(crate) const NO_SERIAL: u64 = 0;

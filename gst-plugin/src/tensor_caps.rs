@@ -60,12 +60,18 @@ pub fn shape(dimensions: &str) -> Option<Shape> {
     Shape::new(&dims.collect::<Option<Vec<_>>>()?)
 }
 
+/// The media type of NNStreamer's tensors.
+pub(crate) const TENSORS: &str = "other/tensors";
+
+/// The start of the caps of `count` static tensors.
+pub(crate) fn fixed(count: i32) -> gst::caps::Builder<gst::caps::NoFeature> {
+    gst::Caps::builder(TENSORS).field("format", "static").field("num_tensors", count)
+}
+
 /// The caps of one static tensor.
 #[must_use]
 pub fn caps(dtype: DType, shape: &Shape, framerate: gst::Fraction) -> gst::Caps {
-    gst::Caps::builder("other/tensors")
-        .field("format", "static")
-        .field("num_tensors", 1)
+    fixed(1)
         .field_if_some("types", type_name(dtype))
         .field("dimensions", dimensions(shape))
         .field("framerate", framerate)
@@ -84,7 +90,7 @@ pub fn dtype(name: &str) -> Option<DType> {
 /// [`TensorCapsError`], with the field that is in the way.
 pub fn parse(caps: &gst::CapsRef) -> Result<(DType, Shape), TensorCapsError> {
     let refuse = |field| TensorCapsError { caps: caps.to_string(), field };
-    let structure = caps.structure(0).filter(|first| first.name() == "other/tensors");
+    let structure = caps.structure(0).filter(|first| first.name() == TENSORS);
     let structure = structure.ok_or_else(|| refuse("name"))?;
     if structure.get::<&str>("format") != Ok("static") {
         return Err(refuse("format"));

@@ -1,5 +1,5 @@
 /* The tensor meta as another program's C sees it: with the header alone, from a pipeline whose
- * elements are the plugin file's. S-GST-04, S-GST-14 */
+ * elements are the plugin file's. S-GST-04 */
 #include <gst/tensor/tensormeta.h>
 
 #include <stdio.h>

@@ -13,8 +13,9 @@
 //!    to 0 to 255 and rounded to whole numbers, half upwards: the *pixel values*.
 //! 3. Pixel values are normalized in `f32`, then quantized, or rounded to the nearest `f16`.
 //!
-//! There is one kernel, the scalar reference, on the caller's thread. It gives these numbers, and is
-//! slow: every output sample is computed by itself.
+//! There is one kernel, the scalar reference. It gives these numbers, and is slow: every output sample
+//! is computed by itself. The rows are shared out to as many threads as the options say, which changes
+//! no number.
 //!
 //! ```
 //! use tensor_core::{CpuAccess, DType, PixelFormat, PreprocessSpec, TensorDyn};
@@ -33,6 +34,7 @@
 //! ```
 
 mod axis;
+mod band;
 mod color;
 mod component;
 mod describe;
@@ -44,7 +46,7 @@ mod store;
 mod target;
 
 pub use describe::{
-    ChannelOrder, ConvertOptions, Crop, Destination, MAX_SIDE, Source, TensorOrder,
+    ChannelOrder, ConvertOptions, Crop, Destination, MAX_SIDE, MAX_THREADS, Source, TensorOrder,
 };
 pub use error::{ConvertError, RunError};
 pub use run::Converter;

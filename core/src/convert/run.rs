@@ -1,16 +1,26 @@
 //! A converter: planned once, run for every frame.
 
+use std::{
+    ops::Range,
+    sync::{Mutex, PoisonError},
+};
+
 use arrayvec::ArrayVec;
 
 use super::{
-    ConvertError, ConvertOptions, Destination, RunError, Source, plan::Plan, reference,
-    store::Channel, target::Target,
+    ConvertError, ConvertOptions, Destination, MAX_THREADS, RunError, Source,
+    band::{Band, bands},
+    plan::Plan,
+    reference,
+    store::Channel,
+    target::Target,
 };
 use crate::{
     format::MAX_PLANES,
     preprocess::{ContentRegion, PreprocessSpec},
     shape::Region,
-    tensor::{Layout, MappedPlane, TensorDyn, TensorMap},
+    sys::crew::Crew,
+    tensor::{Layout, MappedPlane, TensorDyn},
 };
 
 /// Makes a model's input of a frame, again and again.
@@ -19,8 +29,11 @@ use crate::{
 #[derive(Debug)]
 pub struct Converter {
     plan: Plan,
-    /// Pixel values of one row.
-    scratch: Vec<u8>,
+    /// The rows of each thread.
+    rows: ArrayVec<Range<usize>, MAX_THREADS>,
+    /// Pixel values of one row for each thread.
+    scratch: ArrayVec<Vec<u8>, MAX_THREADS>,
+    crew: Crew,
 }
 
 impl Converter {
@@ -36,8 +49,18 @@ impl Converter {
         options: &ConvertOptions,
     ) -> Result<Self, ConvertError> {
         let plan = Plan::new(source, spec, destination, options)?;
+        let threads = options.threads;
+        if !(1..=MAX_THREADS).contains(&threads) {
+            return Err(ConvertError::Threads { threads });
+        }
         let row = plan.content.pixels().width.saturating_mul(plan.colors.outputs);
-        Ok(Self { plan, scratch: vec![0; row] })
+        let start = |error: std::io::Error| ConvertError::Start { threads, error: error.kind() };
+        Ok(Self {
+            rows: shares(plan.content.pixels(), plan.destination.height, threads),
+            scratch: (0..threads).map(|_| vec![0; row]).collect(),
+            plan,
+            crew: Crew::new(threads).map_err(start)?,
+        })
     }
 
     /// Converts `frame` into `input`. Both may have any strides; neither is allocated or kept.
@@ -62,10 +85,20 @@ impl Converter {
         let read = frame.map_read().map_err(source)?;
         let mut written = input.map_write().map_err(destination)?;
         let planes: ArrayVec<MappedPlane<'_>, MAX_PLANES> = read.planes().collect();
-        for row in 0..self.plan.destination.height {
-            let pixels = pixels(&self.plan, &planes, row, &mut self.scratch);
-            write_row(&self.plan, pixels, (&target, &mut written), row);
-        }
+        let bands = bands(&target, written.memories_mut(), &self.rows)?;
+        let shares: ArrayVec<_, MAX_THREADS> =
+            bands.into_iter().zip(&mut self.scratch).map(Mutex::new).collect();
+        let plan = &self.plan;
+        self.crew.run(&|number| {
+            // Each is locked once.
+            let share = shares.get(number).map(Mutex::lock);
+            if let Some(mut share) = share.map(|s| s.unwrap_or_else(PoisonError::into_inner)) {
+                let (band, scratch) = &mut *share;
+                for row in band.rows.clone() {
+                    write_row(plan, pixels(plan, &planes, row, scratch), band, row);
+                }
+            }
+        });
         Ok(())
     }
 
@@ -120,6 +153,18 @@ impl Converter {
     }
 }
 
+/// The rows of a destination of which each thread makes some: as many rows of the image each, and
+/// those of padding above and below to the first and the last.
+fn shares(content: Region, height: usize, threads: usize) -> ArrayVec<Range<usize>, MAX_THREADS> {
+    let mut from = 0;
+    let share = |number: usize| {
+        let part = content.height.saturating_mul(number).checked_div(threads).unwrap_or(0);
+        let to = if number == threads { height } else { content.y.saturating_add(part) };
+        std::mem::replace(&mut from, to)..to
+    };
+    (1..=threads).map(share).collect()
+}
+
 /// The pixel values of row `row` of the input, in `scratch`; none for a row of padding.
 fn pixels<'a>(
     plan: &Plan,
@@ -138,12 +183,12 @@ fn pixels<'a>(
 }
 
 /// Stores one row: padding, `pixels` (none for a row of padding), padding.
-fn write_row(plan: &Plan, pixels: &[u8], (target, map): (&Target, &mut TensorMap<'_>), row: usize) {
+fn write_row(plan: &Plan, pixels: &[u8], band: &mut Band<'_>, row: usize) {
     let channels = plan.channels.as_slice();
     // One plane stores all channels, several one each.
-    let each = channels.len().checked_div(target.planes()).unwrap_or(1).max(1);
+    let each = channels.len().checked_div(band.planes()).unwrap_or(1).max(1);
     for (plane, channels) in channels.chunks(each).enumerate() {
-        if let Some(out) = target.row(map, plane, row) {
+        if let Some(out) = band.row(plane, row) {
             write_plane(plan, pixels, channels, out);
         }
     }

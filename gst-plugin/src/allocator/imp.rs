@@ -10,7 +10,7 @@ use tensor_core::{
 use super::{
     AllocatorError,
     flags::{CUSTOM_ALLOC, NO_COPY},
-    wrap,
+    wrap::wrap_in,
 };
 
 static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
@@ -52,7 +52,7 @@ impl TensorAllocator {
         }
         let path = path.unwrap_or_default();
         gst::debug!(CAT, imp = self, "{size} bytes from {}", path.display());
-        wrap(&*self.obj(), &memory, size)
+        wrap_in(&*self.obj(), &memory, size)
     }
 }
 

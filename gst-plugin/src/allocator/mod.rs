@@ -26,7 +26,7 @@ use tensor_core::{CpuAccess, memory::AllocPolicy};
 pub use error::AllocatorError;
 pub(crate) use flags::makes_dma_bufs;
 pub(crate) use imp::supported_params;
-pub(crate) use wrap::{shm_allocator, wrap};
+pub(crate) use wrap::wrap;
 
 /// The name under which `gst_allocator_find` knows the allocator.
 pub const NAME: &str = "tensordmabuf";

@@ -6,20 +6,29 @@ use std::{
 };
 
 use gst_allocators::{FdAllocator, FdMemoryFlags, prelude::*};
-use tensor_core::Memory;
+use tensor_core::{Memory, TensorMemory};
 
-use super::AllocatorError;
+use super::{AllocatorError, TensorAllocator};
 
-/// The allocator of memory that has a descriptor and is no dma-buf.
-pub(crate) fn shm_allocator() -> FdAllocator {
+/// The first `size` bytes of `memory`, as a `GstMemory` of its kind: a `GstDmaBufMemory`, or a
+/// `GstFdMemory` where the descriptor is no dma-buf's.
+///
+/// The `GstMemory` owns a duplicate of the descriptor. It is mapped once, when first used.
+pub(crate) fn wrap(memory: &Memory, size: usize) -> Result<gst::Memory, AllocatorError> {
+    if memory.kind() == TensorMemory::DmaBuf {
+        wrap_in(&TensorAllocator::get(), memory, size)
+    } else {
+        wrap_in(&shm_allocator(), memory, size)
+    }
+}
+
+fn shm_allocator() -> FdAllocator {
     static INSTANCE: OnceLock<FdAllocator> = OnceLock::new();
     INSTANCE.get_or_init(FdAllocator::new).clone()
 }
 
-/// The first `size` bytes of `memory`, as memory of `allocator`.
-///
-/// The `GstMemory` owns a duplicate of the descriptor. It is mapped once, when first used.
-pub(crate) fn wrap(
+/// As [`wrap`], of the one allocator that this memory fits.
+pub(super) fn wrap_in(
     allocator: &impl IsA<FdAllocator>,
     memory: &Memory,
     size: usize,

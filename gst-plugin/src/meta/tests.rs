@@ -8,7 +8,7 @@ use tensor_core::{
 };
 
 use super::*;
-use crate::allocator::{shm_allocator, wrap};
+use crate::allocator::wrap;
 
 fn layout() -> ImageLayout {
     ImageLayout::packed(PixelFormat::Rgb, 64, 36, StrideAlign::DMA).unwrap()
@@ -23,15 +23,14 @@ fn import(shm: &Memory, handle: i64) -> Arc<FrameImport> {
         fds: &[shm.fd().unwrap()],
         handles: &[handle],
     };
-    let attach = |_: &_, blob: &Arc<[u8]>| glib::Bytes::from_owned(Arc::clone(blob));
-    Arc::new(FrameImport::new(&frame, attach).unwrap())
+    Arc::new(FrameImport::new(&frame, memo::share).unwrap())
 }
 
 /// Shared memory, and a buffer over it.
 fn frame() -> (Memory, gst::Buffer) {
     gst::init().unwrap();
     let shm = Memory::shm(layout().allocation_len(0)).unwrap();
-    let memory = wrap(&shm_allocator(), &shm, shm.len()).unwrap();
+    let memory = wrap(&shm, shm.len()).unwrap();
     let mut buffer = gst::Buffer::new();
     buffer.make_mut().append_memory(memory);
     (shm, buffer)

@@ -10,7 +10,7 @@ use gst_video::{BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, BUFFER_POOL_OPTION_VIDEO_MET
 use tensor_core::{StrideAlign, TensorMemory, memory::Allocation};
 
 use super::{builder::Settings, error::PoolError, plan::Plan};
-use crate::allocator::{AllocatorError, TensorAllocator, shm_allocator, wrap};
+use crate::allocator::{AllocatorError, wrap};
 
 static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("Pool of video frames in dma-bufs");
@@ -74,10 +74,8 @@ impl TensorBufferPool {
         let Settings { policy, access, .. } = self.settings();
         let allocation = policy.allocate(len, *access)?;
         self.say_once(&allocation);
-        if allocation.memory.kind() == TensorMemory::DmaBuf {
-            wrap(&TensorAllocator::get(), &allocation.memory, size)
-        } else if allocation.memory.fd().is_some() {
-            wrap(&shm_allocator(), &allocation.memory, size)
+        if allocation.memory.fd().is_some() {
+            wrap(&allocation.memory, size)
         } else {
             system_memory(plan, self.settings().align)
         }

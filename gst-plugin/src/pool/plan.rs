@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gst::{AllocationParams, BufferPoolConfigRef, glib, prelude::*};
+use gst::{AllocationParams, BufferPoolConfigRef, prelude::*};
 use gst_video::{
     BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, BUFFER_POOL_OPTION_VIDEO_META, VideoAlignment,
     VideoBufferPoolConfig, VideoFrameFlags, VideoInfo, VideoMeta,
@@ -111,7 +111,7 @@ impl Plan {
             fds: &[handles::fd(memory).ok_or_else(no_fd)?],
             handles: &[0],
         };
-        let import = FrameImport::new(&frame, |_, blob| glib::Bytes::from_owned(Arc::clone(blob)))?;
+        let import = FrameImport::new(&frame, memo::share)?;
         memo::set_born(memory, Arc::new(import));
         Ok(())
     }

@@ -8,36 +8,23 @@ use gst_base::{
     prelude::*,
     subclass::{BaseTransformMode, prelude::*},
 };
-use tensor_core::{
-    convert::{ConvertOptions, Converter, Destination, Source},
-    import_cache::DEFAULT_CAPACITY,
-};
 
 use super::{
     negotiate, pool,
     settings::{PROPERTIES, Settings},
-    wish::{self, Wish, WishError},
+    stage::Stage,
+    wish::Wish,
 };
 use crate::{
-    BufferTensorExt, TensorMeta, memo, tensor_caps,
-    tensorimport::{
-        importer::{Importer, Stream},
-        propose, provider,
-        share::share,
-    },
+    allocation::{propose, provider},
+    pads, tensor_caps,
+    tensorimport::importer::Stream,
 };
 
 pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("frames converted into inputs of models");
     gst::DebugCategory::new("tensorconvert", gst::DebugColorFlags::empty(), blurb)
 });
-
-/// What is there once both caps are known.
-#[derive(Debug)]
-struct Stage {
-    importer: Importer,
-    converter: Converter,
-}
 
 /// The private half of [`TensorConvert`](super::TensorConvert).
 #[derive(Debug, Default)]
@@ -55,59 +42,27 @@ impl TensorConvert {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The input that frames of `incaps` become, downstream being asked by `outcaps`.
-    fn destination(
-        &self,
-        incaps: &gst::CapsRef,
-        outcaps: &gst::CapsRef,
-    ) -> Result<Destination, WishError> {
-        let stream = Stream::from_caps(incaps)?;
-        let own = Wish::new(&self.settings())?;
-        let theirs = negotiate::wish_of_caps(outcaps, &own);
-        Ok(own.or(theirs).destination([stream.layout.width(), stream.layout.height()]))
+    /// Forgets what was remembered of upstream's buffers, because of what `why` names.
+    fn new_generation(&self, why: &str) {
+        let dropped = self.stage().as_mut().map_or(0, Stage::new_generation);
+        gst::debug!(CAT, imp = self, "{why}: a new generation, {dropped} imports dropped");
     }
 
-    fn plan(&self, incaps: &gst::CapsRef, outcaps: &gst::CapsRef) -> Result<Stage, WishError> {
-        let destination = self.destination(incaps, outcaps)?;
-        let (dtype, shape) = tensor_caps::parse(outcaps)?;
-        let wanted = (destination.dtype, destination.shape());
-        if dtype != wanted.0
-            || ![negotiate::batch_of_one(&destination), destination.shape()].contains(&shape)
-        {
-            let caps = Box::new((dtype, shape));
-            return Err(WishError::Negotiated { caps, wanted: Box::new(wanted) });
-        }
-        let spec = wish::spec(&self.settings(), &destination)?;
-        let stream = Stream::from_caps(incaps)?;
-        let layout = &stream.layout;
-        let source = Source::new(layout.format(), layout.width(), layout.height())
-            .with_colorimetry(stream.colorimetry);
-        let converter = Converter::new(&source, &spec, &destination, &ConvertOptions::default())?;
-        let mut importer = Importer::new(DEFAULT_CAPACITY);
-        importer.set_stream(stream);
-        Ok(Stage { importer, converter })
-    }
-}
-
-impl Stage {
-    fn convert(
-        &mut self,
-        frame: &gst::BufferRef,
-        out: &mut gst::BufferRef,
-    ) -> Result<(), Box<dyn std::error::Error>> {
-        let mut frame = share(frame).buffer;
-        self.importer.attach(frame.make_mut())?;
-        let tensor = frame.tensor_meta().ok_or("the frame got no tensor")?.tensor(&frame)?;
-        let input = memo::find(out.peek_memory(0), |_| true);
-        let input = input.ok_or("the output buffer is not of this element's pool")?;
-        self.converter.run(&tensor, &input.tensor)?;
-        Ok(TensorMeta::add(out, &input)?)
+    /// The caps of the input that frames of `incaps` become, when `outcaps` are what is open.
+    fn known(&self, incaps: &gst::CapsRef, outcaps: &gst::CapsRef) -> Option<gst::Caps> {
+        let stream = Stream::from_caps(incaps).ok()?;
+        let wish = Wish::of(&self.settings(), outcaps).ok()?;
+        let input = wish.destination([stream.layout.width(), stream.layout.height()]);
+        let (shape, rate) = (negotiate::batch_of_one(&input), gst::Fraction::new(0, 1));
+        Some(tensor_caps::caps(input.dtype, &shape, rate))
     }
 }
 
 #[glib::object_subclass]
 impl ObjectSubclass for TensorConvert {
     const NAME: &'static str = "GstTensorConvert";
+    // An application linked with this crate may load the plugin too.
+    const ALLOW_NAME_CONFLICT: bool = true;
     type Type = super::TensorConvert;
     type ParentType = BaseTransform;
 }
@@ -144,15 +99,7 @@ impl ElementImpl for TensorConvert {
 
     fn pad_templates() -> &'static [gst::PadTemplate] {
         static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
-            [
-                ("sink", gst::PadDirection::Sink, negotiate::sink_template()),
-                ("src", gst::PadDirection::Src, negotiate::src_template()),
-            ]
-            .into_iter()
-            .filter_map(|(name, direction, caps)| {
-                gst::PadTemplate::new(name, direction, gst::PadPresence::Always, &caps).ok()
-            })
-            .collect()
+            pads::templates(&negotiate::sink_template(), &negotiate::src_template())
         });
         &TEMPLATES
     }
@@ -165,7 +112,22 @@ impl BaseTransformImpl for TensorConvert {
 
     fn stop(&self) -> Result<(), gst::ErrorMessage> {
         *self.stage() = None;
+        self.settings().forget_model();
         Ok(())
+    }
+
+    fn query(&self, direction: gst::PadDirection, query: &mut gst::QueryRef) -> bool {
+        if query.type_() == gst::QueryType::Drain {
+            self.new_generation("drain query");
+        }
+        BaseTransformImplExt::parent_query(self, direction, query)
+    }
+
+    fn sink_event(&self, event: gst::Event) -> bool {
+        if event.type_() == gst::EventType::FlushStop {
+            self.new_generation("flush");
+        }
+        self.parent_sink_event(event)
     }
 
     fn transform_caps(
@@ -202,10 +164,8 @@ impl BaseTransformImpl for TensorConvert {
             }
         }
         other.truncate();
-        let known = is_forward.then(|| self.destination(caps, &other).ok()).flatten();
-        if let (Some(known), Some(first)) = (known, other.make_mut().structure_mut(0)) {
-            let shape = negotiate::batch_of_one(&known);
-            let full = tensor_caps::caps(known.dtype, &shape, gst::Fraction::new(0, 1));
+        let full = is_forward.then(|| self.known(caps, &other)).flatten();
+        if let (Some(full), Some(first)) = (full, other.make_mut().structure_mut(0)) {
             for field in ["types", "dimensions"] {
                 // Caps that say it already are kept, so that what does not fit is refused.
                 let value = full.structure(0).and_then(|full| full.value(field).ok());
@@ -219,7 +179,7 @@ impl BaseTransformImpl for TensorConvert {
     }
 
     fn set_caps(&self, incaps: &gst::Caps, out: &gst::Caps) -> Result<(), gst::LoggableError> {
-        let planned = self.plan(incaps, out);
+        let planned = Stage::plan(&self.settings(), incaps, out);
         let stage = planned.map_err(|error| {
             gst::element_imp_error!(self, gst::LibraryError::Settings, ("{error}"));
             gst::loggable_error!(CAT, "{incaps} to {out}: {error}")
@@ -236,6 +196,7 @@ impl BaseTransformImpl for TensorConvert {
         query: &mut gst::query::Allocation,
     ) -> Result<(), gst::LoggableError> {
         propose::complete(query, provider::find);
+        self.new_generation("allocation query");
         Ok(())
     }
 
@@ -267,7 +228,8 @@ impl BaseTransformImpl for TensorConvert {
         let converted = stage_of_stream.convert(inbuf, outbuf);
         drop(stage);
         converted.map_err(|error| {
-            gst::element_imp_error!(self, gst::StreamError::Format, ("{error}"));
+            gst::error!(CAT, imp = self, "{error}");
+            error.post(&*self.obj());
             gst::FlowError::Error
         })?;
         Ok(gst::FlowSuccess::Ok)

@@ -14,6 +14,7 @@ mod imp;
 mod negotiate;
 mod pool;
 mod settings;
+mod stage;
 mod wish;
 
 use gst::{glib, prelude::*};

@@ -12,7 +12,7 @@ pub(super) fn sink_template() -> gst::Caps {
 
 /// One static tensor of any dtype and shape.
 pub(super) fn src_template() -> gst::Caps {
-    gst::Caps::builder("other/tensors").field("format", "static").field("num_tensors", 1).build()
+    tensor_caps::fixed(1).build()
 }
 
 /// `template` at the framerates of `caps`.

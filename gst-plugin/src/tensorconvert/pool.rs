@@ -5,36 +5,50 @@ mod imp {
 
     use gst::{BufferPoolAcquireParams, FlowError, glib, subclass::prelude::*};
     use tensor_core::{
-        CpuAccess, TensorDyn, TensorMemory, convert::Destination, memory::AllocPolicy,
+        CpuAccess, TensorDyn, TensorError, convert::Destination, memory::AllocPolicy,
+        transfer::TransferError,
     };
+    use thiserror::Error;
 
     use crate::{
-        allocator::{TensorAllocator, shm_allocator, wrap},
+        allocator::{AllocatorError, wrap},
         memo::{self, FrameImport},
     };
+
+    /// Why there is no buffer.
+    #[derive(Debug, Error)]
+    enum InputPoolError {
+        /// A pool that nobody told what it is of.
+        #[error("the pool was not told which tensor it is of")]
+        NoTensor,
+        /// More bytes than the address space has.
+        #[error("the tensor is larger than the address space")]
+        TooLarge,
+        #[error(transparent)]
+        Tensor(#[from] TensorError),
+        #[error(transparent)]
+        Allocator(#[from] AllocatorError),
+        #[error(transparent)]
+        Transfer(#[from] TransferError),
+    }
 
     #[derive(Debug, Default)]
     pub struct InputPool(pub(super) OnceLock<Destination>);
 
     impl InputPool {
-        fn new_buffer(&self) -> Result<gst::Buffer, Box<dyn std::error::Error>> {
-            let destination = self.0.get().ok_or("the pool knows no tensor")?;
+        fn new_buffer(&self) -> Result<gst::Buffer, InputPoolError> {
+            let destination = self.0.get().ok_or(InputPoolError::NoTensor)?;
             let (shape, dtype) = (destination.shape(), destination.dtype);
             let mut tensor =
                 TensorDyn::new(&shape, dtype, &AllocPolicy::with_fd(), CpuAccess::ReadWrite)?;
             if let Some(quantization) = &destination.quantization {
                 tensor = tensor.with_quantization(quantization.clone())?;
             }
-            let size = super::size(destination).ok_or("the tensor is too large")?;
-            let memory = tensor.memories().first().ok_or("the tensor has no memory")?;
-            let wrapped = if memory.kind() == TensorMemory::DmaBuf {
-                wrap(&TensorAllocator::get(), memory, size)?
-            } else {
-                wrap(&shm_allocator(), memory, size)?
-            };
-            let attach =
-                |_: &TensorDyn, blob: &Arc<[u8]>| glib::Bytes::from_owned(Arc::clone(blob));
-            memo::set_born(&wrapped, Arc::new(FrameImport::of_tensor(tensor, &[0], attach)?));
+            let size = super::size(destination).ok_or(InputPoolError::TooLarge)?;
+            let memory = tensor.memories().first().ok_or(InputPoolError::NoTensor)?;
+            let wrapped = wrap(memory, size)?;
+            let import = FrameImport::of_tensor(tensor, &[0], memo::share)?;
+            memo::set_born(&wrapped, Arc::new(import));
             let mut buffer = gst::Buffer::new();
             buffer.make_mut().append_memory(wrapped);
             Ok(buffer)

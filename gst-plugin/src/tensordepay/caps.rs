@@ -48,7 +48,6 @@ fn plain(tensors: &[(BlobView<'_>, Carried)], rate: gst::Fraction) -> Option<gst
         types.push(tensor_caps::type_name(view.dtype())?);
     }
     let count = i32::try_from(tensors.len()).ok()?;
-    let caps = gst::Caps::builder("other/tensors").field("format", "static");
-    let caps = caps.field("num_tensors", count).field("dimensions", dimensions.join(","));
+    let caps = tensor_caps::fixed(count).field("dimensions", dimensions.join(","));
     Some(caps.field("types", types.join(",")).field("framerate", rate).build())
 }

@@ -5,7 +5,11 @@ use gst_base::UniqueAdapter;
 use tensor_core::blob::packet::{PACKET_HEADER_LEN, Packet, PacketError, PacketLens};
 
 use super::{DepayError, caps::OTHER, unpack::unpack};
-use crate::tensorpay::{STREAM, STREAM_VERSION};
+use crate::{
+    pads::{self, Filter},
+    tensor_caps::TENSORS,
+    tensorpay::{STREAM, STREAM_VERSION},
+};
 
 static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("a stream of bytes as tensors");
@@ -88,28 +92,6 @@ impl TensorDepay {
         *self.max_size.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn chain(&self, buffer: gst::Buffer) -> Result<gst::FlowSuccess, gst::FlowError> {
-        let max_size = self.max_size();
-        self.state().adapter.push(buffer);
-        loop {
-            // Not held while downstream works.
-            let next = self.state().next(max_size);
-            match next {
-                Ok(None) => return Ok(gst::FlowSuccess::Ok),
-                Ok(Some((buffer, caps))) => {
-                    self.announce(&caps);
-                    gst::trace!(CAT, imp = self, "{} bytes of tensors", buffer.size());
-                    self.srcpad.push(buffer)?;
-                }
-                Err(error) => {
-                    self.state().adapter.clear();
-                    self.fail(&error);
-                    return Err(gst::FlowError::Error);
-                }
-            }
-        }
-    }
-
     /// Tells downstream what comes, if that is news.
     fn announce(&self, caps: &gst::Caps) {
         let (is_first, segment) = {
@@ -139,6 +121,30 @@ impl TensorDepay {
             }
             DepayError::Meta(_) => {
                 gst::element_imp_error!(self, gst::CoreError::Failed, ("{error}"));
+            }
+        }
+    }
+}
+
+impl Filter for TensorDepay {
+    fn chain(&self, buffer: gst::Buffer) -> Result<gst::FlowSuccess, gst::FlowError> {
+        let max_size = self.max_size();
+        self.state().adapter.push(buffer);
+        loop {
+            // Not held while downstream works.
+            let next = self.state().next(max_size);
+            match next {
+                Ok(None) => return Ok(gst::FlowSuccess::Ok),
+                Ok(Some((buffer, caps))) => {
+                    self.announce(&caps);
+                    gst::trace!(CAT, imp = self, "{} bytes of tensors", buffer.size());
+                    self.srcpad.push(buffer)?;
+                }
+                Err(error) => {
+                    self.state().adapter.clear();
+                    self.fail(&error);
+                    return Err(gst::FlowError::Error);
+                }
             }
         }
     }
@@ -176,18 +182,8 @@ impl TensorDepay {
 
     /// What the one pad takes says nothing of what the other gives.
     fn query(&self, pad: &gst::Pad, query: &mut gst::QueryRef) -> bool {
-        if let gst::QueryViewMut::Caps(caps) = query.view_mut() {
-            let known = self.state().caps.clone().filter(|_| pad == &self.srcpad);
-            let offered = known.unwrap_or_else(|| pad.pad_template_caps());
-            let result = caps
-                .filter()
-                .map(|filter| filter.intersect_with_mode(&offered, gst::CapsIntersectMode::First));
-            caps.set_result(&result.unwrap_or(offered));
-            return true;
-        }
-        if let gst::QueryViewMut::AcceptCaps(accept) = query.view_mut() {
-            let is_accepted = pad.pad_template_caps().can_intersect(accept.caps());
-            accept.set_result(is_accepted);
+        let known = self.state().caps.clone().filter(|_| pad == &self.srcpad);
+        if pads::answer(pad, known, query) {
             return true;
         }
         if matches!(query.view(), gst::QueryView::Allocation(_)) {
@@ -206,24 +202,7 @@ impl ObjectSubclass for TensorDepay {
     type ParentType = gst::Element;
 
     fn with_class(class: &Self::Class) -> Self {
-        let template = |name| class.pad_template(name).expect("the class has both templates");
-        let sinkpad = gst::Pad::builder_from_template(&template("sink"))
-            .chain_function(|_, parent, buffer| {
-                let panicked = || Err(gst::FlowError::Error);
-                Self::catch_panic_pad_function(parent, panicked, |depay| depay.chain(buffer))
-            })
-            .event_function(|_, parent, event| {
-                Self::catch_panic_pad_function(parent, || false, |depay| depay.sink_event(event))
-            })
-            .query_function(|pad, parent, query| {
-                Self::catch_panic_pad_function(parent, || false, |depay| depay.query(pad, query))
-            })
-            .build();
-        let srcpad = gst::Pad::builder_from_template(&template("src"))
-            .query_function(|pad, parent, query| {
-                Self::catch_panic_pad_function(parent, || false, |depay| depay.query(pad, query))
-            })
-            .build();
+        let [sinkpad, srcpad] = pads::build::<Self>(class);
         let (max_size, state) = (Mutex::new(DEFAULT_MAX_SIZE), Mutex::default());
         Self { sinkpad, srcpad, max_size, state }
     }
@@ -260,10 +239,7 @@ impl ObjectImpl for TensorDepay {
 
     fn constructed(&self) {
         self.parent_constructed();
-        let element = self.obj();
-        for pad in [&self.sinkpad, &self.srcpad] {
-            element.add_pad(pad).expect("a new element has no pads");
-        }
+        pads::add(&*self.obj(), [&self.sinkpad, &self.srcpad]);
     }
 }
 
@@ -285,16 +261,11 @@ impl ElementImpl for TensorDepay {
     fn pad_templates() -> &'static [gst::PadTemplate] {
         static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
             let stream = gst::Caps::builder(STREAM).field("version", STREAM_VERSION).build();
-            let tensors = gst::Caps::builder("other/tensors").field("format", "static").build();
+            let tensors = gst::Caps::builder(TENSORS).field("format", "static").build();
             let mut source = gst::Caps::new_empty_simple("video/x-raw");
             source.merge(tensors);
             source.merge(gst::Caps::new_empty_simple(OTHER));
-            [("sink", gst::PadDirection::Sink, stream), ("src", gst::PadDirection::Src, source)]
-                .into_iter()
-                .filter_map(|(name, direction, caps)| {
-                    gst::PadTemplate::new(name, direction, gst::PadPresence::Always, &caps).ok()
-                })
-                .collect()
+            pads::templates(&stream, &source)
         });
         &TEMPLATES
     }

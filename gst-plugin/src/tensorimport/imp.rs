@@ -17,8 +17,11 @@ use super::{
     caps,
     frame::FrameError,
     importer::{Imported, Importer, Stream},
-    propose, provider,
     share::share,
+};
+use crate::{
+    allocation::{propose, provider},
+    pads,
 };
 
 pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
@@ -185,12 +188,7 @@ impl ElementImpl for TensorImport {
     fn pad_templates() -> &'static [gst::PadTemplate] {
         static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
             let caps = caps::template();
-            [("sink", gst::PadDirection::Sink), ("src", gst::PadDirection::Src)]
-                .into_iter()
-                .filter_map(|(name, direction)| {
-                    gst::PadTemplate::new(name, direction, gst::PadPresence::Always, &caps).ok()
-                })
-                .collect()
+            pads::templates(&caps, &caps)
         });
         &TEMPLATES
     }

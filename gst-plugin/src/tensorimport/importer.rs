@@ -139,8 +139,7 @@ impl Importer {
         let fds: Vec<_> = fds.collect();
         let (layout, access) = (&placed.layout, CpuAccess::Read);
         let frame = Frame { layout, colorimetry, quantization: None, access, fds: &fds, handles };
-        let lookup =
-            self.cache.import(&frame, |_, blob| glib::Bytes::from_owned(Arc::clone(blob)))?;
+        let lookup = self.cache.import(&frame, memo::share)?;
         Ok(Some((lookup.import, lookup.hit)))
     }
 }

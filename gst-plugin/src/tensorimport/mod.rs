@@ -21,8 +21,6 @@ pub(crate) mod frame;
 mod imp;
 pub(crate) mod importer;
 mod plain;
-pub(crate) mod propose;
-pub(crate) mod provider;
 pub(crate) mod share;
 mod stats;
 

@@ -7,7 +7,10 @@ use tensor_core::{
 };
 
 use super::{PayError, STREAM, STREAM_VERSION};
-use crate::meta::BufferTensorExt;
+use crate::{
+    meta::BufferTensorExt,
+    pads::{self, Filter},
+};
 
 static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("tensors as a stream of bytes");
@@ -21,7 +24,7 @@ pub struct TensorPay {
     srcpad: gst::Pad,
 }
 
-impl TensorPay {
+impl Filter for TensorPay {
     fn chain(&self, buffer: gst::Buffer) -> Result<gst::FlowSuccess, gst::FlowError> {
         let packet = packet(&buffer).map_err(|error| {
             gst::error!(CAT, imp = self, "{error}");
@@ -45,17 +48,7 @@ impl TensorPay {
 
     /// What the one pad takes says nothing of what the other gives.
     fn query(&self, pad: &gst::Pad, query: &mut gst::QueryRef) -> bool {
-        if let gst::QueryViewMut::Caps(caps) = query.view_mut() {
-            let template = pad.pad_template_caps();
-            let result = caps
-                .filter()
-                .map(|filter| filter.intersect_with_mode(&template, gst::CapsIntersectMode::First));
-            caps.set_result(&result.unwrap_or(template));
-            return true;
-        }
-        if let gst::QueryViewMut::AcceptCaps(accept) = query.view_mut() {
-            let is_accepted = pad.pad_template_caps().can_intersect(accept.caps());
-            accept.set_result(is_accepted);
+        if pads::answer(pad, None, query) {
             return true;
         }
         // Downstream's buffers are for packets, not for frames; a video meta is understood.
@@ -77,8 +70,8 @@ fn packet(buffer: &gst::Buffer) -> Result<gst::Buffer, PayError> {
     let mut blobs = Vec::new();
     for meta in buffer.tensor_metas() {
         let index = meta.index();
-        let tensors = buffer.tensor_metas().count();
-        header.indices.try_push(index).map_err(|_| PayError::TooMany { tensors })?;
+        let too_many = |_| PayError::TooMany { tensors: buffer.tensor_metas().count() };
+        header.indices.try_push(index).map_err(too_many)?;
         let tensor = meta.tensor(buffer).map_err(|error| PayError::Tensor { index, error })?;
         let exported = export(&tensor, TransportMode::Inline);
         blobs.push(exported.map_err(|error| PayError::Export { index, error })?.0);
@@ -108,24 +101,7 @@ impl ObjectSubclass for TensorPay {
     type ParentType = gst::Element;
 
     fn with_class(class: &Self::Class) -> Self {
-        let template = |name| class.pad_template(name).expect("the class has both templates");
-        let sinkpad = gst::Pad::builder_from_template(&template("sink"))
-            .chain_function(|_, parent, buffer| {
-                let panicked = || Err(gst::FlowError::Error);
-                Self::catch_panic_pad_function(parent, panicked, |pay| pay.chain(buffer))
-            })
-            .event_function(|_, parent, event| {
-                Self::catch_panic_pad_function(parent, || false, |pay| pay.sink_event(event))
-            })
-            .query_function(|pad, parent, query| {
-                Self::catch_panic_pad_function(parent, || false, |pay| pay.query(pad, query))
-            })
-            .build();
-        let srcpad = gst::Pad::builder_from_template(&template("src"))
-            .query_function(|pad, parent, query| {
-                Self::catch_panic_pad_function(parent, || false, |pay| pay.query(pad, query))
-            })
-            .build();
+        let [sinkpad, srcpad] = pads::build::<Self>(class);
         Self { sinkpad, srcpad }
     }
 }
@@ -133,10 +109,7 @@ impl ObjectSubclass for TensorPay {
 impl ObjectImpl for TensorPay {
     fn constructed(&self) {
         self.parent_constructed();
-        let element = self.obj();
-        for pad in [&self.sinkpad, &self.srcpad] {
-            element.add_pad(pad).expect("a new element has no pads");
-        }
+        pads::add(&*self.obj(), [&self.sinkpad, &self.srcpad]);
     }
 }
 
@@ -158,15 +131,7 @@ impl ElementImpl for TensorPay {
     fn pad_templates() -> &'static [gst::PadTemplate] {
         static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
             let stream = gst::Caps::builder(STREAM).field("version", STREAM_VERSION).build();
-            [
-                ("sink", gst::PadDirection::Sink, gst::Caps::new_any()),
-                ("src", gst::PadDirection::Src, stream),
-            ]
-            .into_iter()
-            .filter_map(|(name, direction, caps)| {
-                gst::PadTemplate::new(name, direction, gst::PadPresence::Always, &caps).ok()
-            })
-            .collect()
+            pads::templates(&gst::Caps::new_any(), &stream)
         });
         &TEMPLATES
     }
