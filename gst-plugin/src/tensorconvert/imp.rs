@@ -195,7 +195,7 @@ impl BaseTransformImpl for TensorConvert {
         _decided: Option<&gst::query::Allocation>,
         query: &mut gst::query::Allocation,
     ) -> Result<(), gst::LoggableError> {
-        propose::complete(query, provider::find);
+        propose::complete(query, &propose::Request::default(), provider::find);
         self.new_generation("allocation query");
         Ok(())
     }
