@@ -192,7 +192,7 @@ impl BaseTransformImpl for TensorConvert {
         _decided: Option<&gst::query::Allocation>,
         query: &mut gst::query::Allocation,
     ) -> Result<(), gst::LoggableError> {
-        propose::complete(query, provider::find);
+        propose::complete(query, &propose::Request::default(), provider::find);
         // The frame ends here, so that cropping is ours to promise.
         if query.find_allocation_meta::<VideoCropMeta>().is_none() {
             query.add_allocation_meta::<VideoCropMeta>(None);
