@@ -16,6 +16,7 @@ use gst_video::VideoFormat;
 use gsttensor::tensor_caps;
 use tensor_core::{DType, PixelFormat, TensorMemory};
 
+const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/model/quantized.tflite");
 const RGB: &str = "video/x-raw,format=RGB,width=640,height=480,framerate=30/1";
 
 fn convert(properties: &str, caps: &str) -> Harness {
@@ -88,6 +89,42 @@ fn downstreams_caps_alone_say_what_is_made() {
     pipeline.set_state(gst::State::Null).unwrap();
 }
 
+/// What the parts of a frame become: a rectangle, and the middle that has the input's aspect.
+#[test]
+fn the_part_that_is_asked_for_is_taken() {
+    for (crop, [x, y]) in [("crop=4,1,64,48", [1, 1]), ("crop=2,2,64,48", [3, 0])] {
+        let mut harness = convert(&format!("width=64 height=48 {crop}"), RGB);
+        let out = harness.push_and_pull(planted()).unwrap();
+        let bytes = out.map_readable().unwrap();
+        assert_eq!(bytes.iter().position(|byte| *byte == 201), Some((y * 64 + x) * 3 + 1));
+        assert_eq!(bytes.iter().filter(|byte| **byte != 0).count(), 1);
+    }
+    // 480x480 from column 80 on: nothing of it is planted, and nothing is padded.
+    let mut harness = convert("width=96 height=96 crop=center", RGB);
+    let out = harness.push_and_pull(planted()).unwrap();
+    assert!(out.map_readable().unwrap().iter().all(|byte| *byte == 0));
+}
+
+/// A model is read once: its file may go while the element runs, and what is set anew is read.
+#[test]
+fn a_model_is_read_when_it_is_set() {
+    init();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model.tflite");
+    std::fs::copy(MODEL, &path).unwrap();
+    let element = gst::ElementFactory::make("tensorconvert").build().unwrap();
+    element.set_property("model", path.to_str().unwrap());
+    let asked = || {
+        let caps = element.static_pad("src").unwrap().query_caps(None);
+        caps.structure(0).unwrap().get::<gst::List>("dimensions").map(|dims| dims[0].get().unwrap())
+    };
+    assert_eq!(asked(), Ok("3:128:96:1".to_owned()));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(asked(), Ok("3:128:96:1".to_owned()));
+    element.set_property("model", path.to_str().unwrap());
+    assert!(asked().is_err());
+}
+
 /// Frames in files are read by their descriptors, and outputs that are dropped come again.
 #[test]
 fn memory_of_inputs_is_used_again() {
@@ -125,6 +162,16 @@ fn bad_specifications_are_refused_with_names_and_numbers() {
         ("dtype=i8", vec!["i8", "quantization"]),
         ("dtype=u64", vec!["u64"]),
         ("fit=squeeze", vec!["fit", "squeeze"]),
+        ("dtype=i8 scale=0", vec!["scale", "got 0"]),
+        ("dtype=i8 scale=-0.5", vec!["scale", "-0.5"]),
+        ("dtype=i8 scale=nan", vec!["scale", "NaN"]),
+        ("dtype=i8 scale=0.5,1", vec!["scale", "one number", "0.5,1"]),
+        ("dtype=i8 scale=0.5 zero-point=-129", vec!["zero_points", "-129"]),
+        ("pad-value=nan", vec!["pad", "NaN"]),
+        ("crop=600,0,41,480", vec!["crop", "640x480", "600"]),
+        ("crop=0,0,0,480", vec!["crop", "640x480"]),
+        ("crop=1,2,3", vec!["crop", "x,y,width,height", "1,2,3"]),
+        ("crop=-1,0,8,8", vec!["crop", "-1,0,8,8"]),
         ("model=/nowhere/model.onnx", vec!["model file", "No such file"]),
     ] {
         let said = refusal(properties);

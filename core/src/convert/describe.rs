@@ -14,6 +14,9 @@ use crate::{
 /// The most pixels a side of a source or a destination has.
 pub const MAX_SIDE: usize = 32_768;
 
+/// The most threads a conversion has.
+pub const MAX_THREADS: usize = 16;
+
 /// The frames that are converted: all of one format and size. Strides and offsets may differ from
 /// frame to frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,6 +207,18 @@ impl Destination {
     }
 }
 
+vocabulary! {
+    /// How the numbers are computed.
+    #[derive(Default)]
+    Kernel {
+        /// In single precision, with the processor's vectors.
+        #[default]
+        Fast = 0, "fast";
+        /// In double precision, a sample at a time: what the other is checked against.
+        Reference = 1, "reference";
+    }
+}
+
 /// Which part of a frame is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Crop {
@@ -217,17 +232,41 @@ pub enum Crop {
 }
 
 /// How a conversion is done, apart from what the model wants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConvertOptions {
     /// Which part of a frame is taken.
     pub crop: Crop,
+    /// Threads that share out the rows, 1 to [`MAX_THREADS`]. The caller's is one of them; the others
+    /// are started when the conversion is planned and wait between frames.
+    pub threads: usize,
+    /// How the numbers are computed.
+    pub kernel: Kernel,
+}
+
+impl Default for ConvertOptions {
+    /// All of a frame, on the caller's thread.
+    fn default() -> Self {
+        Self { crop: Crop::Whole, threads: 1, kernel: Kernel::Fast }
+    }
 }
 
 impl ConvertOptions {
     /// The same, taking this part.
     #[must_use]
     pub fn with_crop(self, crop: Crop) -> Self {
-        Self { crop }
+        Self { crop, ..self }
+    }
+
+    /// The same on so many threads.
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// The same with this kernel.
+    #[must_use]
+    pub fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { kernel, ..self }
     }
 }

@@ -1,8 +1,10 @@
 //! Why a conversion is refused, when it is planned or when it is run.
 
+use std::io;
+
 use thiserror::Error;
 
-use super::MAX_SIDE;
+use super::{MAX_SIDE, MAX_THREADS};
 use crate::{
     dtype::DType,
     format::PixelFormat,
@@ -65,6 +67,20 @@ pub enum ConvertError {
         channel: usize,
         /// The value.
         value: f32,
+    },
+    /// No threads, or too many.
+    #[error("threads: expected 1 to {MAX_THREADS}, got {threads}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+    },
+    /// The system does not start a thread.
+    #[error("starting {threads} threads: {error}; ask for fewer")]
+    Start {
+        /// How many were asked for.
+        threads: usize,
+        /// Why it does not.
+        error: io::ErrorKind,
     },
     /// A dtype that no model input is made in.
     #[error("destination dtype: expected u8, i8, f16 or f32, got {dtype}")]

@@ -1,19 +1,23 @@
 //! The rows of a destination.
 
+use std::ops::Range;
+
 use arrayvec::ArrayVec;
 
 use super::{Destination, RunError, TensorOrder, component::samples, store::MAX_CHANNELS};
 use crate::{
     layout::{ImageLayout, StridedLayout},
     shape::Shape,
-    tensor::{Layout, TensorDyn, TensorMap},
+    tensor::{Layout, TensorDyn},
 };
 
 /// Where the first sample of one plane of channels is.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    memory: usize,
-    offset: usize,
+pub(super) struct Place {
+    /// Which memory.
+    pub(super) memory: usize,
+    /// Bytes into it.
+    pub(super) offset: usize,
 }
 
 /// Where a destination's rows are: one plane of pixels, or a plane a channel.
@@ -37,21 +41,27 @@ impl Target {
         }
     }
 
-    /// Planes of rows: one of whole pixels, or one a channel.
-    pub(super) fn planes(&self) -> usize {
-        self.planes.len()
+    /// Where each plane of rows is: one of whole pixels, or one a channel.
+    pub(super) fn places(&self) -> &[Place] {
+        &self.planes
     }
 
-    /// The samples of a row of a plane, for writing.
-    pub(super) fn row<'a>(
-        &self,
-        map: &'a mut TensorMap<'_>,
-        plane: usize,
-        row: usize,
-    ) -> Option<&'a mut [u8]> {
-        let place = self.planes.get(plane)?;
-        let start = place.offset.checked_add(row.checked_mul(self.stride)?)?;
-        map.memory_mut(place.memory)?.get_mut(start..start.checked_add(self.row_bytes)?)
+    /// Bytes from one row to the next.
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Bytes of the samples of a row.
+    pub(super) fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    /// The bytes of these rows in the memory of `place`; `None` when that cannot be.
+    pub(super) fn bytes(&self, place: Place, rows: &Range<usize>) -> Option<Range<usize>> {
+        let start = place.offset.checked_add(rows.start.checked_mul(self.stride)?)?;
+        let Some(down) = rows.len().checked_sub(1) else { return Some(start..start) };
+        let len = down.checked_mul(self.stride)?.checked_add(self.row_bytes)?;
+        Some(start..start.checked_add(len)?)
     }
 }
 

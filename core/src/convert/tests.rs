@@ -212,3 +212,35 @@ fn what_was_not_planned_for_is_refused_when_run() {
     assert!(matches!(converter.run(&planned, &bgr), Err(RunError::Format { .. })));
     assert!(matches!(converter.run(&planned, &planned), Err(RunError::InPlace)));
 }
+
+#[test]
+fn any_number_of_threads_makes_the_same_input() {
+    let source = frame(PixelFormat::Nv12, 47, 33);
+    let described = Source::of(&source).unwrap();
+    let spec = PreprocessSpec { fit: FitMode::Letterbox, ..plain() };
+    let batch = Shape::new(&[2, 21, 21, 3]).unwrap();
+    for layout in TensorOrder::ALL.iter().copied() {
+        let wanted = Destination::new(21, 21).with_layout(layout);
+        let alone = bytes(&source, &spec, &wanted);
+        for threads in [2, 3, 7, MAX_THREADS] {
+            let options = ConvertOptions::default().with_threads(threads);
+            let mut converter = Converter::new(&described, &spec, &wanted, &options).unwrap();
+            for _ in 0..3 {
+                let input = input(&wanted);
+                converter.run(&source, &input).unwrap();
+                assert_eq!(flat(&input), alone, "{threads} {layout}");
+            }
+            if layout == TensorOrder::Nhwc {
+                let batch = TensorDyn::new(&batch, DType::U8, &AllocPolicy::default(), RW).unwrap();
+                converter.run(&source, &batch.batch(1).unwrap()).unwrap();
+                assert!(flat(&batch)[..alone.len()].iter().all(|byte| *byte == 0));
+                assert_eq!(flat(&batch)[alone.len()..], alone);
+            }
+        }
+    }
+    for threads in [0, MAX_THREADS + 1] {
+        let options = ConvertOptions::default().with_threads(threads);
+        let error = Converter::new(&described, &spec, &Destination::new(8, 8), &options);
+        assert_eq!(error.unwrap_err(), ConvertError::Threads { threads });
+    }
+}

@@ -67,6 +67,17 @@ impl<'a, const N: usize> MemoryMaps<'a, N> {
         // memory.
         Some(unsafe { slice::from_raw_parts_mut(start.as_ptr(), memory.len()) })
     }
+
+    /// The bytes of every memory for writing, in order; none when the map was made for reading.
+    pub(crate) fn all_mut(&mut self) -> ArrayVec<&mut [u8], N> {
+        let memories = if self.access.writes() { self.memories } else { &[] };
+        let bytes = memories.iter().zip(&self.starts).map(|(memory, start)| {
+            // SAFETY: as in `get_mut`; a memory that is there twice has two users, of which only one
+            // can be a writer, so these are of different memories.
+            unsafe { slice::from_raw_parts_mut(start.as_ptr(), memory.len()) }
+        });
+        bytes.collect()
+    }
 }
 
 impl<const N: usize> Drop for MemoryMaps<'_, N> {

@@ -55,9 +55,10 @@ vocabulary! {
 }
 
 impl Interpolation {
-    /// The filter a converter uses for this one: nearest for nearest, bilinear for all others.
+    /// The filter in place of this one where there are but two, as on a GPU or in a camera's scaler:
+    /// nearest for nearest, bilinear for all others. Who falls back says so.
     ///
-    /// Bicubic and area describe how a model was trained; who falls back says so.
+    /// [`convert`](crate::convert) has all four and falls back to none.
     ///
     /// ```
     /// use tensor_core::preprocess::Interpolation;

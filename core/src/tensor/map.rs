@@ -1,5 +1,7 @@
 //! A tensor's bytes, reachable by the CPU until the guard is dropped.
 
+use arrayvec::ArrayVec;
+
 use super::{Layout, TensorDyn};
 use crate::{
     access::CpuAccess,
@@ -141,6 +143,11 @@ impl TensorMap<'_> {
     /// The whole of memory `memory` for writing; `None` also when the map is for reading.
     pub fn memory_mut(&mut self, memory: usize) -> Option<&mut [u8]> {
         self.maps.get_mut(memory)
+    }
+
+    /// All of every memory for writing, in order; none when the map is for reading.
+    pub(crate) fn memories_mut(&mut self) -> ArrayVec<&mut [u8], MAX_PLANES> {
+        self.maps.all_mut()
     }
 }
 

@@ -1,28 +1,8 @@
 //! A model's input as an image.
 
-use std::fmt;
-
-use tensor_core::{DType, Quantization};
+use tensor_core::{DType, Quantization, convert::TensorOrder};
 
 use super::{ModelError, RawInput};
-
-/// The order of an input's axes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axes {
-    /// Height, width, channels.
-    Nhwc,
-    /// Channels, height, width.
-    Nchw,
-}
-
-impl fmt::Display for Axes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Nhwc => "nhwc",
-            Self::Nchw => "nchw",
-        })
-    }
-}
 
 /// What a model takes.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +13,7 @@ pub struct ModelInput {
     /// The type of one sample.
     pub dtype: DType,
     /// The order of the axes.
-    pub axes: Axes,
+    pub layout: TensorOrder,
     /// How many channels a pixel has: 1, 3 or 4.
     pub channels: usize,
     /// Width in pixels; `None` where the model takes any.
@@ -54,11 +34,11 @@ impl ModelInput {
             [Some(1) | None, a, b, c] | [a, b, c] => [*a, *b, *c],
             _ => return Err(ModelError::Shape { name, dims }),
         };
-        let Some((axes, [height, width, channels])) = ordered(image, usual) else {
+        let Some((layout, [height, width, channels])) = ordered(image, usual) else {
             return Err(ModelError::Shape { name, dims });
         };
         let channels = channels.unwrap_or(0);
-        Ok(Self { name, dtype, axes, channels, width, height, quantization, rank })
+        Ok(Self { name, dtype, layout, channels, width, height, quantization, rank })
     }
 }
 
@@ -66,19 +46,17 @@ impl ModelInput {
 /// usual order decides.
 fn ordered(
     [first, second, third]: [Option<usize>; 3],
-    usual: Axes,
-) -> Option<(Axes, [Option<usize>; 3])> {
+    usual: TensorOrder,
+) -> Option<(TensorOrder, [Option<usize>; 3])> {
     let counts_channels = |dim: Option<usize>| matches!(dim, Some(1 | 3 | 4));
     let has_pixels = |dims: [Option<usize>; 2]| !dims.contains(&Some(0));
-    let axes = match (counts_channels(first), counts_channels(third)) {
+    let layout = match (counts_channels(first), counts_channels(third)) {
         (true, true) => usual,
-        (true, false) => Axes::Nchw,
-        (false, true) => Axes::Nhwc,
+        (true, false) => TensorOrder::Nchw,
+        (false, true) => TensorOrder::Nhwc,
         (false, false) => return None,
     };
-    let ordered = match axes {
-        Axes::Nhwc => [first, second, third],
-        Axes::Nchw => [second, third, first],
-    };
-    has_pixels([ordered[0], ordered[1]]).then_some((axes, ordered))
+    let ordered =
+        if layout == TensorOrder::Nchw { [second, third, first] } else { [first, second, third] };
+    has_pixels([ordered[0], ordered[1]]).then_some((layout, ordered))
 }

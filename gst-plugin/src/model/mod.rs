@@ -22,7 +22,7 @@ use std::{
 };
 
 pub use error::ModelError;
-pub use input::{Axes, ModelInput};
+pub use input::ModelInput;
 
 /// The most bytes a model file has: what both formats can express.
 pub const MAX_LEN: u64 = 0x7fff_ffff;
@@ -39,7 +39,7 @@ struct RawInput {
     dims: Vec<Option<usize>>,
     quantization: Option<tensor_core::Quantization>,
     /// Which order the format's models have when the dimensions do not tell.
-    usual: Axes,
+    usual: tensor_core::convert::TensorOrder,
 }
 
 /// The first input of the model in a file.

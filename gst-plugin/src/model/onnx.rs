@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
-use tensor_core::DType;
+use tensor_core::{DType, convert::TensorOrder};
 
-use super::{Axes, ModelError, RawInput};
+use super::{ModelError, RawInput};
 
 /// The most axes that are read: no tensor here has more.
 const MAX_DIMS: usize = 16;
@@ -87,7 +87,7 @@ fn raw_input(name: &[u8], tensor: &[u8]) -> Result<RawInput, ModelError> {
             dims.push(value.filter(|value| *value > 0).and_then(|dim| usize::try_from(dim).ok()));
         }
     }
-    Ok(RawInput { name, dtype, dims, quantization: None, usual: Axes::Nchw })
+    Ok(RawInput { name, dtype, dims, quantization: None, usual: TensorOrder::Nchw })
 }
 
 /// The last message, string or byte array with this number, as protobuf takes the last.

@@ -1,6 +1,6 @@
-use tensor_core::{DType, Quantization};
+use tensor_core::{DType, Quantization, convert::TensorOrder};
 
-use super::{Axes, ModelError, ModelInput, parse, read};
+use super::{ModelError, ModelInput, parse, read};
 
 const SUMS: &[u8] = include_bytes!("../../../tests/data/model/sums.onnx");
 const WEIGHTS_FIRST: &[u8] = include_bytes!("../../../tests/data/model/weights-first.onnx");
@@ -11,7 +11,7 @@ fn an_onnx_file_tells_its_first_input() {
     let expected = ModelInput {
         name: "images".to_owned(),
         dtype: DType::F32,
-        axes: Axes::Nchw,
+        layout: TensorOrder::Nchw,
         channels: 3,
         width: Some(12),
         height: Some(8),
@@ -24,14 +24,17 @@ fn an_onnx_file_tells_its_first_input() {
 #[test]
 fn weights_are_no_inputs_and_a_size_may_be_open() {
     let input = parse(WEIGHTS_FIRST).unwrap();
-    assert_eq!((input.name.as_str(), input.dtype, input.axes), ("frame", DType::U8, Axes::Nhwc));
+    assert_eq!(
+        (input.name.as_str(), input.dtype, input.layout),
+        ("frame", DType::U8, TensorOrder::Nhwc)
+    );
     assert_eq!((input.width, input.height, input.channels), (None, None, 3));
 }
 
 #[test]
 fn a_tflite_file_tells_its_quantization_too() {
     let input = parse(QUANTIZED).unwrap();
-    assert_eq!((input.dtype, input.axes, input.channels), (DType::I8, Axes::Nhwc, 3));
+    assert_eq!((input.dtype, input.layout, input.channels), (DType::I8, TensorOrder::Nhwc, 3));
     assert_eq!((input.width, input.height), (Some(128), Some(96)));
     assert_eq!(input.quantization, Some(Quantization::per_tensor(0.007_812_5, -1).unwrap()));
     assert_eq!(input.name, "serving_default_image:0");

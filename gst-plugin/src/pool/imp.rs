@@ -14,7 +14,7 @@ use crate::allocator::{AllocatorError, wrap};
 
 static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("Pool of video frames in dma-bufs");
-    gst::DebugCategory::new("tensorpool", gst::DebugColorFlags::empty(), blurb)
+    gst::DebugCategory::new("tensorbufferpool", gst::DebugColorFlags::empty(), blurb)
 });
 
 #[derive(Debug, Default)]

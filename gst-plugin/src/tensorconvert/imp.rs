@@ -8,37 +8,25 @@ use gst_base::{
     prelude::*,
     subclass::{BaseTransformMode, prelude::*},
 };
-use tensor_core::{
-    convert::{ConvertOptions, Converter, Destination, Source},
-    import_cache::DEFAULT_CAPACITY,
-};
+use gst_video::VideoCropMeta;
 
 use super::{
     negotiate, pool,
     settings::{PROPERTIES, Settings},
-    wish::{self, Wish, WishError},
+    stage::Stage,
+    wish::Wish,
 };
 use crate::{
-    BufferTensorExt, TensorMeta,
     allocation::{propose, provider},
-    memo, pads, tensor_caps,
-    tensorimport::{
-        importer::{Importer, Stream},
-        share::share,
-    },
+    pads,
+    tensorimport::importer::Stream,
+    video_layout,
 };
 
 pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("frames converted into inputs of models");
     gst::DebugCategory::new("tensorconvert", gst::DebugColorFlags::empty(), blurb)
 });
-
-/// What is there once both caps are known.
-#[derive(Debug)]
-struct Stage {
-    importer: Importer,
-    converter: Converter,
-}
 
 /// The private half of [`TensorConvert`](super::TensorConvert).
 #[derive(Debug, Default)]
@@ -56,59 +44,28 @@ impl TensorConvert {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The input that frames of `incaps` become, downstream being asked by `outcaps`.
-    fn destination(
-        &self,
-        incaps: &gst::CapsRef,
-        outcaps: &gst::CapsRef,
-    ) -> Result<Destination, WishError> {
-        let stream = Stream::from_caps(incaps)?;
-        let own = Wish::new(&self.settings())?;
-        let theirs = negotiate::wish_of_caps(outcaps, &own);
-        Ok(own.or(theirs).destination([stream.layout.width(), stream.layout.height()]))
+    /// Forgets what was remembered of upstream's buffers, because of what `why` names.
+    fn new_generation(&self, why: &str) {
+        let dropped = self.stage().as_mut().map_or(0, Stage::new_generation);
+        gst::debug!(CAT, imp = self, "{why}: a new generation, {dropped} imports dropped");
     }
 
-    fn plan(&self, incaps: &gst::CapsRef, outcaps: &gst::CapsRef) -> Result<Stage, WishError> {
-        let destination = self.destination(incaps, outcaps)?;
-        let (dtype, shape) = tensor_caps::parse(outcaps)?;
-        let wanted = (destination.dtype, destination.shape());
-        if dtype != wanted.0
-            || ![negotiate::batch_of_one(&destination), destination.shape()].contains(&shape)
-        {
-            let caps = Box::new((dtype, shape));
-            return Err(WishError::Negotiated { caps, wanted: Box::new(wanted) });
-        }
-        let spec = wish::spec(&self.settings(), &destination)?;
-        let stream = Stream::from_caps(incaps)?;
-        let layout = &stream.layout;
-        let source = Source::new(layout.format(), layout.width(), layout.height())
-            .with_colorimetry(stream.colorimetry);
-        let converter = Converter::new(&source, &spec, &destination, &ConvertOptions::default())?;
-        let mut importer = Importer::new(DEFAULT_CAPACITY);
-        importer.set_stream(stream);
-        Ok(Stage { importer, converter })
-    }
-}
-
-impl Stage {
-    fn convert(
-        &mut self,
-        frame: &gst::BufferRef,
-        out: &mut gst::BufferRef,
-    ) -> Result<(), Box<dyn std::error::Error>> {
-        let mut frame = share(frame).buffer;
-        self.importer.attach(frame.make_mut())?;
-        let tensor = frame.tensor_meta().ok_or("the frame got no tensor")?.tensor(&frame)?;
-        let input = memo::find(out.peek_memory(0), |_| true);
-        let input = input.ok_or("the output buffer is not of this element's pool")?;
-        self.converter.run(&tensor, &input.tensor)?;
-        Ok(TensorMeta::add(out, &input)?)
+    /// Fills in what the first of `outcaps` leaves open of the input that frames of `incaps` become.
+    fn fill_in(&self, incaps: &gst::CapsRef, outcaps: &mut gst::CapsRef) -> Option<()> {
+        let frames = video_layout::info_from_caps(incaps).ok()?;
+        let stream = Stream::from_caps(incaps).ok()?;
+        let wish = Wish::of(&self.settings(), outcaps).ok()?;
+        let input = wish.destination([stream.layout.width(), stream.layout.height()]);
+        negotiate::fixate(outcaps.structure_mut(0)?, &input, &frames);
+        Some(())
     }
 }
 
 #[glib::object_subclass]
 impl ObjectSubclass for TensorConvert {
     const NAME: &'static str = "GstTensorConvert";
+    // An application linked with this crate may load the plugin too.
+    const ALLOW_NAME_CONFLICT: bool = true;
     type Type = super::TensorConvert;
     type ParentType = BaseTransform;
 }
@@ -158,7 +115,22 @@ impl BaseTransformImpl for TensorConvert {
 
     fn stop(&self) -> Result<(), gst::ErrorMessage> {
         *self.stage() = None;
+        self.settings().forget_model();
         Ok(())
+    }
+
+    fn query(&self, direction: gst::PadDirection, query: &mut gst::QueryRef) -> bool {
+        if query.type_() == gst::QueryType::Drain {
+            self.new_generation("drain query");
+        }
+        BaseTransformImplExt::parent_query(self, direction, query)
+    }
+
+    fn sink_event(&self, event: gst::Event) -> bool {
+        if event.type_() == gst::EventType::FlushStop {
+            self.new_generation("flush");
+        }
+        self.parent_sink_event(event)
     }
 
     fn transform_caps(
@@ -195,29 +167,21 @@ impl BaseTransformImpl for TensorConvert {
             }
         }
         other.truncate();
-        let known = is_forward.then(|| self.destination(caps, &other).ok()).flatten();
-        if let (Some(known), Some(first)) = (known, other.make_mut().structure_mut(0)) {
-            let shape = negotiate::batch_of_one(&known);
-            let full = tensor_caps::caps(known.dtype, &shape, gst::Fraction::new(0, 1));
-            for field in ["types", "dimensions"] {
-                // Caps that say it already are kept, so that what does not fit is refused.
-                let value = full.structure(0).and_then(|full| full.value(field).ok());
-                if let (false, Some(value)) = (first.has_field(field), value) {
-                    first.set_value(field, value.to_owned());
-                }
-            }
+        if is_forward {
+            // What is wrong is said by set_caps, which can fail.
+            let _filled_in = self.fill_in(caps, other.make_mut());
         }
         other.fixate();
         other
     }
 
     fn set_caps(&self, incaps: &gst::Caps, out: &gst::Caps) -> Result<(), gst::LoggableError> {
-        let planned = self.plan(incaps, out);
+        let planned = Stage::plan(&self.settings(), incaps, out);
         let stage = planned.map_err(|error| {
             gst::element_imp_error!(self, gst::LibraryError::Settings, ("{error}"));
             gst::loggable_error!(CAT, "{incaps} to {out}: {error}")
         })?;
-        let content = stage.converter.content_region().pixels();
+        let content = stage.origin().content.pixels();
         gst::debug!(CAT, imp = self, "{incaps} to {out}, the image at {content}");
         *self.stage() = Some(stage);
         Ok(())
@@ -228,7 +192,12 @@ impl BaseTransformImpl for TensorConvert {
         _decided: Option<&gst::query::Allocation>,
         query: &mut gst::query::Allocation,
     ) -> Result<(), gst::LoggableError> {
-        propose::complete(query, provider::find);
+        propose::complete(query, &propose::Request::default(), provider::find);
+        // The frame ends here, so that cropping is ours to promise.
+        if query.find_allocation_meta::<VideoCropMeta>().is_none() {
+            query.add_allocation_meta::<VideoCropMeta>(None);
+        }
+        self.new_generation("allocation query");
         Ok(())
     }
 
@@ -239,14 +208,10 @@ impl BaseTransformImpl for TensorConvert {
         let caps = query.get_owned().0;
         let caps =
             caps.ok_or_else(|| gst::loggable_error!(CAT, "allocation query without caps"))?;
-        let destination = self.stage().as_ref().map(|stage| stage.converter.destination().clone());
-        let destination = destination.ok_or_else(|| gst::loggable_error!(CAT, "no caps yet"))?;
-        let size = pool::size(&destination).and_then(|size| u32::try_from(size).ok());
-        let pool = pool::new(&destination, &caps)?;
-        while query.allocation_pools().len() > 0 {
-            query.remove_nth_allocation_pool(0);
-        }
-        query.add_allocation_pool(Some(&pool), size.unwrap_or(0), 1, 0);
+        let known = self.stage().as_ref().map(|stage| (stage.described().clone(), stage.origin()));
+        let (described, origin) = known.ok_or_else(|| gst::loggable_error!(CAT, "no caps yet"))?;
+        pool::decide(query, &caps, &described, origin)?;
+        gst::debug!(CAT, imp = self, "decided {query:?}");
         Ok(())
     }
 
@@ -260,7 +225,8 @@ impl BaseTransformImpl for TensorConvert {
         let converted = stage_of_stream.convert(inbuf, outbuf);
         drop(stage);
         converted.map_err(|error| {
-            gst::element_imp_error!(self, gst::StreamError::Format, ("{error}"));
+            gst::error!(CAT, imp = self, "{error}");
+            error.post(&*self.obj());
             gst::FlowError::Error
         })?;
         Ok(gst::FlowSuccess::Ok)

@@ -12,8 +12,10 @@
 
 mod imp;
 mod negotiate;
+mod output;
 mod pool;
 mod settings;
+mod stage;
 mod wish;
 
 use gst::{glib, prelude::*};

@@ -1,19 +1,22 @@
 //! What the input shall be like, of what properties, model and downstream say.
 
-use std::path::Path;
+use std::str::FromStr;
 
 use tensor_core::{
-    DType, Normalization, PreprocessSpec, Quantization, QuantizationError, Shape, broadcast_rgb,
-    convert::{ChannelOrder, ConvertError, Destination, TensorOrder},
+    DType, Normalization, PreprocessSpec, Quantization, QuantizationError, Region, Shape,
+    broadcast_rgb,
+    convert::{ChannelOrder, ConvertError, Crop, Destination, TensorOrder},
+    layout::StridedError,
     preprocess::NormalizationError,
 };
 use thiserror::Error;
 
-use super::settings::Settings;
+use super::{negotiate, settings::Settings};
 use crate::{
-    model::{self, Axes, ModelError},
+    model::{ModelError, ModelInput},
     tensor_caps::TensorCapsError,
     tensorimport::frame::FrameError,
+    video_layout::VideoLayoutError,
 };
 
 /// Why no input can be made as asked.
@@ -28,10 +31,12 @@ pub(super) enum WishError {
         given: String,
     },
     /// A property that is not numbers.
-    #[error("{property}: expected one number or three, separated by commas, got {given:?}")]
+    #[error("{property}: expected {expected}, got {given:?}")]
     Numbers {
         /// The property.
         property: &'static str,
+        /// What its numbers are.
+        expected: &'static str,
         /// Its value.
         given: String,
     },
@@ -45,13 +50,13 @@ pub(super) enum WishError {
         /// The order asked for.
         order: ChannelOrder,
     },
-    /// Caps of a tensor that the properties and the model do not make.
-    #[error("negotiated {caps:?}, the properties and the model make {wanted:?}")]
+    /// Caps of an input that the properties and the model do not make.
+    #[error("negotiated {caps}, the properties and the model make {wanted}")]
     Negotiated {
-        /// Dtype and shape in the caps.
-        caps: Box<(DType, Shape)>,
-        /// Dtype and shape of the input.
-        wanted: Box<(DType, Shape)>,
+        /// The caps.
+        caps: String,
+        /// Size, channels, axes and dtype of the input.
+        wanted: String,
     },
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -65,6 +70,10 @@ pub(super) enum WishError {
     Caps(#[from] TensorCapsError),
     #[error(transparent)]
     Frame(#[from] FrameError),
+    #[error(transparent)]
+    Video(#[from] VideoLayoutError),
+    #[error(transparent)]
+    Tensor(#[from] StridedError),
 }
 
 /// What is known of the input; the rest is open.
@@ -82,33 +91,39 @@ impl Wish {
     /// What properties and the model file say.
     pub(super) fn new(settings: &Settings) -> Result<Self, WishError> {
         let own = Self::of_properties(settings)?;
-        let Some(path) = settings.text("model") else { return Ok(own) };
-        let input = model::read(Path::new(path))?;
-        let layout = match input.axes {
-            Axes::Nhwc => TensorOrder::Nhwc,
-            Axes::Nchw => TensorOrder::Nchw,
-        };
-        let of_model = Self {
-            width: input.width,
-            height: input.height,
-            dtype: Some(input.dtype),
-            layout: Some(layout),
-            order: order_of(input.channels),
-            quantization: input.quantization,
-        };
+        let Some(input) = settings.model()? else { return Ok(own) };
         match own.order {
             Some(order) if input.channels != 0 && order.channels() != input.channels => {
                 Err(WishError::Channels { what: "the model", channels: input.channels, order })
             }
-            _ => Ok(own.or(of_model)),
+            _ => Ok(own.or(Self::of_model(input))),
+        }
+    }
+
+    /// What properties and the model say, and what they leave open as `caps` say it.
+    pub(super) fn of(settings: &Settings, caps: &gst::CapsRef) -> Result<Self, WishError> {
+        let own = Self::new(settings)?;
+        let theirs = negotiate::wish_of_caps(caps, &own);
+        Ok(own.or(theirs))
+    }
+
+    fn of_model(input: &ModelInput) -> Self {
+        Self {
+            width: input.width,
+            height: input.height,
+            dtype: Some(input.dtype),
+            layout: Some(input.layout),
+            order: order_of(input.channels),
+            quantization: input.quantization.clone(),
         }
     }
 
     fn of_properties(settings: &Settings) -> Result<Self, WishError> {
         let side = |name| usize::try_from(settings.get::<u32>(name)).ok().filter(|side| *side > 0);
-        let scale = settings.get::<f64>("scale");
-        #[expect(clippy::as_conversions, reason = "rounds to the nearest f32")]
-        let scale = (scale != 0.0).then_some(scale as f32);
+        let scale = number_list(settings, "scale", |list: &[f32]| match list {
+            [scale] => Some(*scale),
+            _ => None,
+        })?;
         let quantize = |scale| Quantization::per_tensor(scale, settings.get("zero-point"));
         Ok(Self {
             width: side("width"),
@@ -213,9 +228,43 @@ fn word<T>(
     known(given).map(Some).ok_or_else(unknown)
 }
 
+/// Which part of a frame is taken.
+pub(super) fn crop(settings: &Settings) -> Result<Crop, WishError> {
+    if settings.text("crop") == Some("center") {
+        return Ok(Crop::Center);
+    }
+    let region = number_list(settings, "crop", |list: &[usize]| match list {
+        [x, y, width, height] => Some(Region::new(*x, *y, *width, *height)),
+        _ => None,
+    })?;
+    Ok(region.map_or(Crop::Whole, Crop::Region))
+}
+
 fn numbers(settings: &Settings, property: &'static str) -> Result<Option<[f32; 3]>, WishError> {
+    number_list(settings, property, |list: &[f32]| broadcast_rgb(list))
+}
+
+/// What `wanted` makes of a property's numbers; `None` for an empty property.
+fn number_list<N: FromStr, T>(
+    settings: &Settings,
+    property: &'static str,
+    wanted: impl Fn(&[N]) -> Option<T>,
+) -> Result<Option<T>, WishError> {
     let Some(given) = settings.text(property) else { return Ok(None) };
-    let list: Result<Vec<f32>, _> = given.split(',').map(|one| one.trim().parse()).collect();
-    let rgb = list.ok().and_then(|list| broadcast_rgb(&list));
-    rgb.map(Some).ok_or_else(|| WishError::Numbers { property, given: given.to_owned() })
+    let list: Option<Vec<N>> = given.split(',').map(|one| one.trim().parse().ok()).collect();
+    let taken = list.and_then(|list| wanted(&list));
+    taken.map(Some).ok_or_else(|| WishError::Numbers {
+        property,
+        expected: expected(property),
+        given: given.to_owned(),
+    })
+}
+
+/// What the numbers of a property are.
+fn expected(property: &str) -> &'static str {
+    match property {
+        "scale" => "one number",
+        "crop" => "center or x,y,width,height in whole pixels",
+        _ => "one number or three, separated by commas",
+    }
 }

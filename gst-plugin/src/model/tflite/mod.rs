@@ -2,10 +2,10 @@
 
 mod sys;
 
-use tensor_core::{DType, Quantization};
+use tensor_core::{DType, Quantization, convert::TensorOrder};
 
 use self::sys::{Model, Tensor};
-use super::{Axes, ModelError, RawInput};
+use super::{ModelError, RawInput};
 
 /// TensorFlow Lite's codes of element types.
 const TYPES: [(i8, DType); 11] = [
@@ -54,7 +54,7 @@ fn read(bytes: &[u8]) -> Result<RawInput, ModelError> {
         Some(Ok(quantization)) => Some(quantization),
         Some(Err(error)) => return Err(ModelError::Quantization { name, error }),
     };
-    Ok(RawInput { name, dtype, dims: dims(&tensor), quantization, usual: Axes::Nhwc })
+    Ok(RawInput { name, dtype, dims: dims(&tensor), quantization, usual: TensorOrder::Nhwc })
 }
 
 /// The signature's dimensions where the file has one, which say -1 for what is decided later.
