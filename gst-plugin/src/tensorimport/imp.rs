@@ -134,6 +134,14 @@ impl TensorImport {
         self.post(refused);
     }
 
+    /// Tells the application of caps that are not taken. Not an error: upstream may be trying what it
+    /// has.
+    fn refuse_caps(&self, caps: &gst::Caps, reason: &str) {
+        gst::warning!(CAT, imp = self, "{caps} refused: {reason}");
+        let refused = gst::Structure::builder("tensor-refused").field("caps", caps);
+        self.post(refused.field("reason", reason).build());
+    }
+
     fn post(&self, structure: gst::Structure) {
         let message = gst::message::Element::builder(structure).src(&*self.obj()).build();
         let _no_bus = self.post_message(message);
@@ -245,7 +253,7 @@ impl BaseTransformImpl for TensorImport {
         self.is_refusal_said.store(false, Ordering::Relaxed);
         let set = self.with_intake(|intake| intake.set_caps(incaps));
         let content = set.ok_or(FrameError::NoCaps).flatten().map_err(|error| {
-            gst::element_imp_error!(self, gst::StreamError::Format, ("{error}"), ["{incaps}"]);
+            self.refuse_caps(incaps, &error.to_string());
             gst::loggable_error!(CAT, "{incaps} refused: {error}")
         })?;
         gst::debug!(CAT, imp = self, "{incaps}: {content:?}");
@@ -260,10 +268,7 @@ impl BaseTransformImpl for TensorImport {
                 Ok(_) => "the elements around cannot handle them".to_owned(),
                 Err(error) => error.to_string(),
             };
-            gst::warning!(CAT, imp = self, "{caps} refused: {reason}");
-            let refused = gst::Structure::builder("tensor-refused").field("caps", caps);
-            // Not an error: upstream may be trying what it has.
-            self.post(refused.field("reason", reason).build());
+            self.refuse_caps(caps, &reason);
         }
         accepted
     }
