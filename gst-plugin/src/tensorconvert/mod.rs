@@ -12,6 +12,7 @@
 
 mod imp;
 mod negotiate;
+mod output;
 mod pool;
 mod settings;
 mod stage;

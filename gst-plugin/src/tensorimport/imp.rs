@@ -303,7 +303,7 @@ impl BaseTransformImpl for TensorImport {
         if let Err(declined) = self.parent_propose_allocation(decided, query) {
             gst::debug!(CAT, imp = self, "downstream proposes nothing: {declined}");
         }
-        propose::complete(query, provider::find);
+        propose::complete(query, &propose::Request::default(), provider::find);
         self.new_generation("allocation query");
         gst::debug!(CAT, imp = self, "answered {query:?}");
         Ok(())
