@@ -202,7 +202,6 @@ fn equal_inodes() -> Result<[OwnedFd; 2], String> {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skip is said aloud")]
 fn equal_inodes_on_two_filesystems_are_two_buffers() {
     let _alone = alone();
     let fds = match equal_inodes() {

@@ -80,13 +80,11 @@ fn a_pipeline_of_refused_caps_ends_with_an_error_and_the_reason() {
     let mut reason = String::new();
     loop {
         let message = bus.timed_pop_filtered(gst::ClockTime::from_seconds(30), &kinds).unwrap();
-        match message.view() {
-            gst::MessageView::Error(error) => {
-                assert!(error.debug().unwrap().contains("not-negotiated"), "{error:?}");
-                break;
-            }
-            _ => reason = message.structure().unwrap().get::<String>("reason").unwrap(),
+        if let gst::MessageView::Error(error) = message.view() {
+            assert!(error.debug().unwrap().contains("not-negotiated"), "{error:?}");
+            break;
         }
+        reason = message.structure().unwrap().get::<String>("reason").unwrap();
     }
     assert!(reason.contains("I915_Y_TILED"), "{reason}");
     pipeline.set_state(gst::State::Null).unwrap();
