@@ -81,6 +81,7 @@ fn convert(words: &Words<'_>) -> Result<Region, Failure> {
             Crop::Region(Region::new(x, y, width, height))
         }
     });
+    let options = options.with_kernel(words.or("kernel", options.kernel)?);
     let mut converter = Converter::new(&Source::of(&frame)?, &spec(words)?, &wanted, &options)?;
     let policy = AllocPolicy::default();
     let input = TensorDyn::new(&wanted.shape(), wanted.dtype, &policy, CpuAccess::ReadWrite)?;

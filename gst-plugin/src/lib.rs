@@ -15,6 +15,7 @@ pub mod tensorconvert;
 pub mod tensordepay;
 pub mod tensorimport;
 pub mod tensorpay;
+pub mod tensorpool;
 pub mod video_layout;
 
 pub use frame_tensor::{FrameTensor, FrameTensorError};
@@ -56,6 +57,7 @@ fn plugin_init(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
     tensorpay::register(plugin)?;
     tensordepay::register(plugin)?;
     tensorconvert::register(plugin)?;
+    tensorpool::register(plugin)?;
     tensorimport::register(plugin)
 }
 

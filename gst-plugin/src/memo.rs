@@ -77,6 +77,11 @@ pub(crate) fn set_born(memory: &gst::MemoryRef, import: Arc<FrameImport>) {
     let _first = imp::get_or_create(memory).born.set(import);
 }
 
+/// Whether a pool of ours made this memory.
+pub(crate) fn is_born(memory: &gst::MemoryRef) -> bool {
+    imp::get(memory).is_some_and(|memo| memo.born.get().is_some())
+}
+
 /// The import of which this memory is part and that `wanted` accepts.
 pub(crate) fn find(
     memory: &gst::MemoryRef,

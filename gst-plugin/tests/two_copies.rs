@@ -9,7 +9,8 @@
 
 mod common;
 
-use gsttensor::TensorMeta;
+use gst::prelude::*;
+use gsttensor::{TensorMeta, tensorimport::TensorImport};
 
 #[test]
 fn the_metas_of_one_are_read_by_the_other() {
@@ -17,5 +18,18 @@ fn the_metas_of_one_are_read_by_the_other() {
     common::fatal_criticals();
     common::load_plugin_file();
     TensorMeta::register().unwrap();
+    common::read_across_copies();
+}
+
+#[test]
+fn the_elements_of_both_can_be_made() {
+    gst::init().unwrap();
+    common::fatal_criticals();
+    common::load_plugin_file();
+    gsttensor::plugin_register_static().unwrap();
+    common::make_every_element();
+    let own: TensorImport = gst::glib::Object::new();
+    assert_eq!(own.property::<u32>("cache-size"), 64);
+    own.set_property_from_str("fallback", "copy");
     common::read_across_copies();
 }

@@ -207,6 +207,18 @@ impl Destination {
     }
 }
 
+vocabulary! {
+    /// How the numbers are computed.
+    #[derive(Default)]
+    Kernel {
+        /// In single precision, with the processor's vectors.
+        #[default]
+        Fast = 0, "fast";
+        /// In double precision, a sample at a time: what the other is checked against.
+        Reference = 1, "reference";
+    }
+}
+
 /// Which part of a frame is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Crop {
@@ -228,12 +240,14 @@ pub struct ConvertOptions {
     /// Threads that share out the rows, 1 to [`MAX_THREADS`]. The caller's is one of them; the others
     /// are started when the conversion is planned and wait between frames.
     pub threads: usize,
+    /// How the numbers are computed.
+    pub kernel: Kernel,
 }
 
 impl Default for ConvertOptions {
     /// All of a frame, on the caller's thread.
     fn default() -> Self {
-        Self { crop: Crop::Whole, threads: 1 }
+        Self { crop: Crop::Whole, threads: 1, kernel: Kernel::Fast }
     }
 }
 
@@ -248,5 +262,11 @@ impl ConvertOptions {
     #[must_use]
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
+    }
+
+    /// The same with this kernel.
+    #[must_use]
+    pub fn with_kernel(self, kernel: Kernel) -> Self {
+        Self { kernel, ..self }
     }
 }

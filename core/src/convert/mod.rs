@@ -13,9 +13,11 @@
 //!    to 0 to 255 and rounded to whole numbers, half upwards: the *pixel values*.
 //! 3. Pixel values are normalized in `f32`, then quantized, or rounded to the nearest `f16`.
 //!
-//! There is one kernel, the scalar reference. It gives these numbers, and is slow: every output sample
-//! is computed by itself. The rows are shared out to as many threads as the options say, which changes
-//! no number.
+//! Two kernels give them. The [reference](Kernel::Reference) computes every output sample by itself, in
+//! double precision. The [fast](Kernel::Fast) one, which is used unless the options say otherwise, works
+//! on rows in single precision: a pixel value that lies next to the middle of two whole numbers may be
+//! rounded to the other one, and all others are the same, on every processor. The rows are shared out to
+//! as many threads as the options say, which changes no number.
 //!
 //! ```
 //! use tensor_core::{CpuAccess, DType, PixelFormat, PreprocessSpec, TensorDyn};
@@ -35,18 +37,22 @@
 
 mod axis;
 mod band;
+mod blend;
 mod color;
 mod component;
 mod describe;
 mod error;
+mod fast;
 mod plan;
 mod reference;
 mod run;
 mod store;
 mod target;
+mod write;
 
 pub use describe::{
-    ChannelOrder, ConvertOptions, Crop, Destination, MAX_SIDE, MAX_THREADS, Source, TensorOrder,
+    ChannelOrder, ConvertOptions, Crop, Destination, Kernel, MAX_SIDE, MAX_THREADS, Source,
+    TensorOrder,
 };
 pub use error::{ConvertError, RunError};
 pub use run::Converter;

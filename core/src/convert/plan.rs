@@ -1,11 +1,13 @@
 //! All that is known before the first frame.
 
 use super::{
-    ConvertError, ConvertOptions, Crop, Destination, MAX_SIDE, Source,
+    ConvertError, ConvertOptions, Crop, Destination, Kernel, MAX_SIDE, Source, TensorOrder,
     axis::{Axis, Span},
     color::ColorMap,
     component::{Components, components},
+    fast,
     store::{Channels, channels},
+    write::put,
 };
 use crate::{
     preprocess::{
@@ -33,6 +35,10 @@ pub(super) struct Plan {
     pub(super) colors: ColorMap,
     /// From pixel values to stored samples.
     pub(super) channels: Channels,
+    /// A row of padding, as it is stored: of each plane of channels, one after the other.
+    pub(super) padding: Vec<u8>,
+    /// The fast kernel, unless the reference is asked for.
+    pub(super) fast: Option<fast::Kernel>,
 }
 
 impl Plan {
@@ -59,11 +65,19 @@ impl Plan {
             let kind = spec.interpolation;
             (Axis::new(kind, across, columns), Axis::new(kind, down, rows))
         });
+        let axes: Vec<_> = axes.collect();
+        let colors = ColorMap::new(source, &components, destination.order)
+            .ok_or(refused("there is no matrix for its depth"))?;
+        let channels = channels(spec, destination)?;
         Ok(Self {
-            axes: axes.collect(),
-            colors: ColorMap::new(source, &components, destination.order)
-                .ok_or(refused("there is no matrix for its depth"))?,
-            channels: channels(spec, destination)?,
+            fast: match options.kernel {
+                Kernel::Fast => Some(fast::Kernel::new(&components, &axes, &colors, columns)),
+                Kernel::Reference => None,
+            },
+            padding: padding(destination, &channels),
+            axes,
+            colors,
+            channels,
             source: *source,
             destination: destination.clone(),
             crop,
@@ -71,6 +85,20 @@ impl Plan {
             components,
         })
     }
+}
+
+fn padding(destination: &Destination, channels: &Channels) -> Vec<u8> {
+    let size = destination.dtype.size_bytes();
+    let (width, pixels) = (destination.width, destination.width.saturating_mul(channels.len()));
+    let mut padding = vec![0; pixels.saturating_mul(size)];
+    for (index, sample) in padding.chunks_exact_mut(size.max(1)).enumerate() {
+        let channel = match destination.layout {
+            TensorOrder::Nhwc => index.checked_rem(channels.len()),
+            TensorOrder::Nchw => index.checked_div(width),
+        };
+        put(sample, channel.and_then(|channel| channels.get(channel)).map_or(0, |c| c.pad));
+    }
+    padding
 }
 
 fn check_size(what: &'static str, width: usize, height: usize) -> Result<(), ConvertError> {

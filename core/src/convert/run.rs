@@ -10,16 +10,20 @@ use arrayvec::ArrayVec;
 use super::{
     ConvertError, ConvertOptions, Destination, MAX_THREADS, RunError, Source,
     band::{Band, bands},
+    fast,
     plan::Plan,
     reference,
-    store::Channel,
     target::Target,
+    write,
 };
 use crate::{
     format::MAX_PLANES,
-    preprocess::{ContentRegion, PreprocessSpec},
+    preprocess::{ContentRegion, Origin, PreprocessSpec},
     shape::Region,
-    sys::crew::Crew,
+    sys::{
+        cpu::{self, Work},
+        crew::Crew,
+    },
     tensor::{Layout, MappedPlane, TensorDyn},
 };
 
@@ -31,9 +35,23 @@ pub struct Converter {
     plan: Plan,
     /// The rows of each thread.
     rows: ArrayVec<Range<usize>, MAX_THREADS>,
-    /// Pixel values of one row for each thread.
-    scratch: ArrayVec<Vec<u8>, MAX_THREADS>,
+    scratch: ArrayVec<Scratch, MAX_THREADS>,
     crew: Crew,
+}
+
+/// What a thread needs on the way of a row.
+#[derive(Debug)]
+struct Scratch {
+    /// Pixel values.
+    pixels: Vec<u8>,
+    fast: Option<fast::Scratch>,
+}
+
+impl Scratch {
+    fn new(plan: &Plan) -> Self {
+        let row = plan.content.pixels().width.saturating_mul(plan.colors.outputs);
+        Self { pixels: vec![0; row], fast: plan.fast.as_ref().map(fast::Kernel::scratch) }
+    }
 }
 
 impl Converter {
@@ -53,11 +71,10 @@ impl Converter {
         if !(1..=MAX_THREADS).contains(&threads) {
             return Err(ConvertError::Threads { threads });
         }
-        let row = plan.content.pixels().width.saturating_mul(plan.colors.outputs);
         let start = |error: std::io::Error| ConvertError::Start { threads, error: error.kind() };
         Ok(Self {
             rows: shares(plan.content.pixels(), plan.destination.height, threads),
-            scratch: (0..threads).map(|_| vec![0; row]).collect(),
+            scratch: (0..threads).map(|_| Scratch::new(&plan)).collect(),
             plan,
             crew: Crew::new(threads).map_err(start)?,
         })
@@ -86,17 +103,16 @@ impl Converter {
         let mut written = input.map_write().map_err(destination)?;
         let planes: ArrayVec<MappedPlane<'_>, MAX_PLANES> = read.planes().collect();
         let bands = bands(&target, written.memories_mut(), &self.rows)?;
-        let shares: ArrayVec<_, MAX_THREADS> =
-            bands.into_iter().zip(&mut self.scratch).map(Mutex::new).collect();
-        let plan = &self.plan;
+        let (plan, planes) = (&self.plan, planes.as_slice());
+        let shares = bands.into_iter().zip(&mut self.scratch);
+        let shares: ArrayVec<_, MAX_THREADS> = shares
+            .map(|(band, scratch)| Mutex::new(Share { plan, planes, band, scratch }))
+            .collect();
         self.crew.run(&|number| {
             // Each is locked once.
             let share = shares.get(number).map(Mutex::lock);
             if let Some(mut share) = share.map(|s| s.unwrap_or_else(PoisonError::into_inner)) {
-                let (band, scratch) = &mut *share;
-                for row in band.rows.clone() {
-                    write_row(plan, pixels(plan, &planes, row, scratch), band, row);
-                }
+                cpu::vectorized(&mut *share);
             }
         });
         Ok(())
@@ -126,6 +142,16 @@ impl Converter {
         &self.plan.destination
     }
 
+    /// Where the pixels of the input come from: what leads a box that a model found back to the
+    /// frame, and what to say of the tensor by
+    /// [`with_origin`](crate::TensorDyn::with_origin).
+    #[must_use]
+    pub const fn origin(&self) -> Origin {
+        let (width, height) = (self.plan.source.width, self.plan.source.height);
+        let taken = ContentRegion::new(self.plan.crop, width, height);
+        Origin { content: self.plan.content, taken: Some(taken) }
+    }
+
     /// A box that a model found, given as parts of its input, as parts of the whole frame.
     ///
     /// ```
@@ -142,14 +168,8 @@ impl Converter {
     /// # Ok::<(), tensor_core::convert::ConvertError>(())
     /// ```
     #[must_use]
-    #[expect(clippy::as_conversions, reason = "sides are at most MAX_SIDE, exact as f32")]
     pub fn to_frame(&self, found: [f32; 4]) -> [f32; 4] {
-        let Region { x, y, width, height } = self.plan.crop;
-        let (whole_width, whole_height) = (self.plan.source.width, self.plan.source.height);
-        let across = |part: f32| (x as f32 + part * width as f32) / whole_width as f32;
-        let down = |part: f32| (y as f32 + part * height as f32) / whole_height as f32;
-        let [left, top, right, bottom] = self.plan.content.unletter(found);
-        [across(left), down(top), across(right), down(bottom)]
+        self.origin().to_frame(found)
     }
 }
 
@@ -165,71 +185,29 @@ fn shares(content: Region, height: usize, threads: usize) -> ArrayVec<Range<usiz
     (1..=threads).map(share).collect()
 }
 
-/// The pixel values of row `row` of the input, in `scratch`; none for a row of padding.
-fn pixels<'a>(
-    plan: &Plan,
-    planes: &[MappedPlane<'_>],
-    row: usize,
-    scratch: &'a mut [u8],
-) -> &'a [u8] {
-    let content = plan.content.pixels();
-    match row.checked_sub(content.y).filter(|y| *y < content.height) {
-        Some(y) => {
-            reference::row(plan, planes, y, scratch);
-            scratch
-        }
-        None => &[],
-    }
+/// What one thread does of a frame.
+struct Share<'a> {
+    plan: &'a Plan,
+    planes: &'a [MappedPlane<'a>],
+    band: Band<'a>,
+    scratch: &'a mut Scratch,
 }
 
-/// Stores one row: padding, `pixels` (none for a row of padding), padding.
-fn write_row(plan: &Plan, pixels: &[u8], band: &mut Band<'_>, row: usize) {
-    let channels = plan.channels.as_slice();
-    // One plane stores all channels, several one each.
-    let each = channels.len().checked_div(band.planes()).unwrap_or(1).max(1);
-    for (plane, channels) in channels.chunks(each).enumerate() {
-        if let Some(out) = band.row(plane, row) {
-            write_plane(plan, pixels, channels, out);
+impl Work for &mut Share<'_> {
+    #[inline(always)]
+    fn work(self) {
+        let Share { plan, planes, band, scratch } = self;
+        let content = plan.content.pixels();
+        for row in band.rows.clone() {
+            let y = row.checked_sub(content.y).filter(|y| *y < content.height);
+            if let Some(y) = y {
+                match (&plan.fast, &mut scratch.fast) {
+                    (Some(fast), Some(own)) => fast.row(planes, y, own, &mut scratch.pixels),
+                    _ => reference::row(plan, planes, y, &mut scratch.pixels),
+                }
+            }
+            let pixels = if y.is_some() { scratch.pixels.as_slice() } else { &[] };
+            write::row(plan, pixels, band, row);
         }
-    }
-}
-
-fn write_plane(plan: &Plan, pixels: &[u8], channels: &[Channel], out: &mut [u8]) {
-    let content = plan.content.pixels();
-    let size = plan.destination.dtype.size_bytes();
-    let pixel_bytes = size.saturating_mul(channels.len());
-    let pad = |out: &mut [u8]| {
-        let samples = out.chunks_exact_mut(size.max(1));
-        for (sample, channel) in samples.zip(channels.iter().cycle()) {
-            put(sample, channel.pad);
-        }
-    };
-    if pixels.is_empty() {
-        return pad(out);
-    }
-    let (left, rest) = out.split_at_mut(content.x.saturating_mul(pixel_bytes).min(out.len()));
-    let end = content.width.saturating_mul(pixel_bytes).min(rest.len());
-    let (middle, right) = rest.split_at_mut(end);
-    pad(left);
-    pad(right);
-    for (index, channel) in channels.iter().enumerate() {
-        let start = channel.output.unwrap_or(0).saturating_mul(content.width);
-        let values = pixels.get(start..).unwrap_or_default();
-        let samples = middle.chunks_exact_mut(size.max(1)).skip(index).step_by(channels.len());
-        for (sample, value) in samples.zip(values) {
-            put(sample, channel.table.get(usize::from(*value)).copied().unwrap_or_default());
-        }
-    }
-}
-
-/// The low bytes of `bits`.
-fn put(sample: &mut [u8], bits: u32) {
-    match sample {
-        [byte] => *byte = u8::try_from(bits).unwrap_or_default(),
-        [_, _] => {
-            let half = u16::try_from(bits).unwrap_or_default();
-            sample.copy_from_slice(&half.to_ne_bytes());
-        }
-        _ => sample.copy_from_slice(&bits.to_ne_bytes()),
     }
 }

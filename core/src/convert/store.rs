@@ -20,6 +20,9 @@ pub(super) struct Channel {
     pub(super) output: Option<usize>,
     /// The stored bits of each pixel value, in the low bytes.
     pub(super) table: Box<[u32; 256]>,
+    /// What each pixel value differs by from the stored byte, where that is the same bits for all:
+    /// none when it is stored as it is, the highest when it is stored less 128.
+    pub(super) turn: Option<u8>,
     /// The stored bits of the padding.
     pub(super) pad: u32,
 }
@@ -91,7 +94,7 @@ fn channel(
     let Some(color) = output else {
         let opaque = sample.opaque();
         table.fill(opaque);
-        return Channel { output, table, pad: opaque };
+        return Channel { output, table, turn: None, pad: opaque };
     };
     let seen = |value: u8| {
         let normalized = spec.normalization.apply([f32::from(value); 3]);
@@ -101,7 +104,10 @@ fn channel(
         *bits = sample.stored(seen(value), params);
     }
     let pad = spec.pad_seen().get(color).copied().unwrap_or_default();
-    Channel { output, table, pad: sample.stored(pad, params) }
+    let turn = table.first().and_then(|bits| u8::try_from(*bits).ok());
+    let turn =
+        turn.filter(|turn| (0..=u8::MAX).zip(table.iter()).all(|(v, b)| u32::from(v ^ turn) == *b));
+    Channel { output, table, turn, pad: sample.stored(pad, params) }
 }
 
 /// What a sample of a destination can be.

@@ -76,6 +76,12 @@ impl<A> Import<A> {
         Self { cache, ..self }
     }
 
+    /// Whether a cache made it. If not, whoever made its memory did, and knows best what that is for.
+    #[must_use]
+    pub fn is_cached(&self) -> bool {
+        self.cache != NO_CACHE
+    }
+
     /// Where the planes lie.
     #[must_use]
     pub fn layout(&self) -> Option<&ImageLayout> {

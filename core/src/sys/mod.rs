@@ -5,6 +5,7 @@
 //! what is never in doubt. Nothing here retries, falls back or logs, except that a call the kernel
 //! interrupted is made again.
 
+pub mod cpu;
 pub mod crew;
 pub mod cuda;
 pub mod dma_buf;

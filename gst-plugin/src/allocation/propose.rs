@@ -6,36 +6,66 @@ use tensor_core::StrideAlign;
 
 use crate::video_layout;
 
-/// The most columns that must be added to a row of any format before every plane's stride is a
-/// multiple of 64: half-width chroma of one byte needs a width that is a multiple of 128.
-const MOST_PADDING: u32 = 127;
-
 /// Frames that are out at once: one that is read, one that a sink keeps as its last.
-const MIN_BUFFERS: u32 = 2;
+pub(crate) const MIN_BUFFERS: u32 = 2;
+
+/// What an element asks of the frames that upstream makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// What row strides are to be multiples of.
+    pub(crate) align: StrideAlign,
+    /// Buffers that there are to be at least.
+    pub(crate) min: u32,
+    /// And at most; 0 sets no bound.
+    pub(crate) max: u32,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { align: StrideAlign::DMA, min: MIN_BUFFERS, max: 0 }
+    }
+}
+
+impl Request {
+    /// The numbers of buffers that suit both this and what another asked.
+    pub(crate) fn buffers(&self, min: u32, max: u32) -> (u32, u32) {
+        let min = self.min.max(min);
+        let max = match (self.max, max) {
+            (0, bound) | (bound, 0) => bound,
+            (ours, theirs) => ours.min(theirs),
+        };
+        (min, if max == 0 { 0 } else { max.max(min) })
+    }
+}
 
 /// Where frames can be allocated so that an accelerator takes them.
 #[derive(Debug)]
 pub(crate) struct Provider {
     pub(crate) pool: gst::BufferPool,
-    pub(crate) allocator: gst::Allocator,
+    pub(crate) allocator: Option<gst::Allocator>,
 }
 
 /// Completes the answer that downstream gave, or did not give.
 ///
 /// Video meta is named in every case: a producer that does not find it copies every frame whose
 /// rows are padded or whose planes are in several memories. When a pool is wanted and nobody
-/// downstream has one, 64-byte rows are asked for: `v4l2src` sets its driver to them, other
+/// downstream has one, aligned rows are asked for: `v4l2src` sets its driver to them, other
 /// producers take the provider if there is one. (A `tee` wants no pool, and would drop a video
 /// meta that comes with parameters.) Crop meta stays as downstream has it: a tensor is of the
 /// cropped part, but the frame goes on whole.
-pub(crate) fn complete(query: &mut query::Allocation, provider: impl FnOnce() -> Option<Provider>) {
+pub(crate) fn complete(
+    query: &mut query::Allocation,
+    request: &Request,
+    provider: impl FnOnce() -> Option<Provider>,
+) {
     let (caps, need_pool) = query.get_owned();
     let info = caps.and_then(|caps| video_layout::info_from_caps(&caps).ok());
     let has_pool = query.allocation_pools().any(|(pool, ..)| pool.is_some());
-    let aligned = info.filter(|_| need_pool && !has_pool).and_then(|info| Aligned::of(&info));
+    let info = info.filter(|_| need_pool && !has_pool);
+    let aligned = info.and_then(|info| Aligned::of(&info, request.align));
     name_video_meta(query, aligned.as_ref());
     if let Some(size) = aligned.and_then(|aligned| u32::try_from(aligned.size).ok()) {
-        offer(query, size, provider());
+        offer(query, size, request, provider());
     }
 }
 
@@ -52,8 +82,9 @@ fn name_video_meta(query: &mut query::Allocation, aligned: Option<&Aligned>) {
     query.add_allocation_meta::<VideoMeta>(aligned.map(Aligned::structure).as_deref());
 }
 
-fn offer(query: &mut query::Allocation, size: u32, provider: Option<Provider>) {
+fn offer(query: &mut query::Allocation, size: u32, request: &Request, provider: Option<Provider>) {
     let (pool, allocator) = provider.map(|from| (from.pool, from.allocator)).unzip();
+    let allocator = allocator.flatten();
     if allocator.is_some() && query.allocation_params().next().is_none() {
         query.add_allocation_param(allocator.as_ref(), gst::AllocationParams::default());
     }
@@ -61,15 +92,14 @@ fn offer(query: &mut query::Allocation, size: u32, provider: Option<Provider>) {
     let asked = query.allocation_pools().next().map(|(_, size, min, max)| (size, min, max));
     match asked {
         Some((theirs, min, max)) => {
-            let (size, min) = (size.max(theirs), min.max(MIN_BUFFERS));
-            let max = if max == 0 { 0 } else { max.max(min) };
-            query.set_nth_allocation_pool(0, pool.as_ref(), size, min, max);
+            let (min, max) = request.buffers(min, max);
+            query.set_nth_allocation_pool(0, pool.as_ref(), size.max(theirs), min, max);
         }
-        None => query.add_allocation_pool(pool.as_ref(), size, MIN_BUFFERS, 0),
+        None => query.add_allocation_pool(pool.as_ref(), size, request.min, request.max),
     }
 }
 
-/// A frame whose rows are 64-byte aligned, as columns added to the right of it: the one way of
+/// A frame whose rows are aligned, as columns added to the right of it: the one way of
 /// asking that `v4l2src` of every version understands. (Stride alignments 1.22 refuses.)
 #[derive(Debug)]
 struct Aligned {
@@ -80,11 +110,13 @@ struct Aligned {
 }
 
 impl Aligned {
-    fn of(info: &VideoInfo) -> Option<Self> {
-        let is_aligned = |stride: &i32| {
-            usize::try_from(*stride).is_ok_and(|s| s.is_multiple_of(StrideAlign::DMA.bytes()))
-        };
-        (0..=MOST_PADDING).find_map(|padding_right| {
+    fn of(info: &VideoInfo, align: StrideAlign) -> Option<Self> {
+        let bytes = align.bytes();
+        let is_aligned =
+            |stride: &i32| usize::try_from(*stride).is_ok_and(|s| s.is_multiple_of(bytes));
+        // Half-width chroma of one byte needs a width that is a multiple of twice the alignment.
+        let most = u32::try_from(bytes.saturating_mul(2)).unwrap_or(u32::MAX);
+        (0..most).find_map(|padding_right| {
             let mut padded = info.clone();
             let no_masks = [0; VIDEO_MAX_PLANES];
             padded.align(&mut VideoAlignment::new(0, 0, 0, padding_right, &no_masks)).ok()?;
@@ -118,7 +150,7 @@ mod tests {
         let mut query = query::Allocation::new(Some(&info.to_caps().unwrap()), need_pool);
         let answer = query.get_mut().unwrap();
         prepare(answer);
-        complete(answer, || None);
+        complete(answer, &Request::default(), || None);
         query
     }
 
@@ -133,7 +165,7 @@ mod tests {
         gst::init().unwrap();
         let asked = |format, width| {
             let info = VideoInfo::builder(format, width, 242).build().unwrap();
-            let aligned = Aligned::of(&info).unwrap();
+            let aligned = Aligned::of(&info, StrideAlign::DMA).unwrap();
             (aligned.padding_right, aligned.size)
         };
         assert_eq!(asked(VideoFormat::Nv12, 640), (0, 640 * 242 * 3 / 2));
@@ -143,7 +175,7 @@ mod tests {
         for format in video_layout::caps_formats() {
             for width in 1..300 {
                 let info = VideoInfo::builder(format, width, 8).build().unwrap();
-                assert!(Aligned::of(&info).is_some(), "{format:?} {width}");
+                assert!(Aligned::of(&info, StrideAlign::DMA).is_some(), "{format:?} {width}");
             }
         }
     }
@@ -192,6 +224,16 @@ mod tests {
         let pools: Vec<_> = query.allocation_pools().collect();
         assert_eq!(pools.len(), 1);
         assert_eq!((pools[0].1, pools[0].2, pools[0].3), (7, 1, 4));
+    }
+
+    #[test]
+    fn numbers_of_buffers_suit_both_sides() {
+        let request = |min, max| Request { align: StrideAlign::DMA, min, max };
+        assert_eq!(request(2, 0).buffers(4, 0), (4, 0));
+        assert_eq!(request(2, 8).buffers(4, 0), (4, 8));
+        assert_eq!(request(2, 0).buffers(1, 3), (2, 3));
+        assert_eq!(request(2, 8).buffers(0, 5), (2, 5));
+        assert_eq!(request(2, 3).buffers(6, 0), (6, 6));
     }
 
     #[test]

@@ -11,6 +11,6 @@ pub(crate) fn find() -> Option<Provider> {
     TensorAllocator::is_available().then(|| Provider {
         // A pool serves one configuration, so each query gets its own.
         pool: TensorBufferPool::new().upcast(),
-        allocator: TensorAllocator::get().upcast(),
+        allocator: Some(TensorAllocator::get().upcast()),
     })
 }

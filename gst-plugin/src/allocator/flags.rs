@@ -1,4 +1,4 @@
-//! The flags of `GstAllocator`, which the bindings do not have.
+//! The flags of `GstAllocator` and `GstMemory`, which the bindings do not have or cannot set.
 
 use gst::prelude::*;
 use gst_allocators::DmaBufAllocator;
@@ -17,4 +17,11 @@ pub(crate) fn makes_dma_bufs(allocator: &gst::Allocator) -> bool {
     // bindings' own getter drops the flags that it does not know.)
     let flags = unsafe { (*object).flags };
     allocator.is::<DmaBufAllocator>() && flags & CUSTOM_ALLOC.bits() == 0
+}
+
+/// Says of a memory that its pages are one run.
+pub(super) fn mark_contiguous(memory: &mut gst::MemoryRef) {
+    let object: *mut gst::ffi::GstMiniObject = memory.as_mut_ptr().cast();
+    // SAFETY: a `GstMemory` begins with its mini object, which is live and borrowed alone.
+    unsafe { (*object).flags |= gst::ffi::GST_MEMORY_FLAG_PHYSICALLY_CONTIGUOUS };
 }

@@ -6,9 +6,9 @@ use std::{
 };
 
 use gst_allocators::{FdAllocator, FdMemoryFlags, prelude::*};
-use tensor_core::{Memory, TensorMemory};
+use tensor_core::{Contiguity, Memory, TensorMemory};
 
-use super::{AllocatorError, TensorAllocator};
+use super::{AllocatorError, TensorAllocator, flags::mark_contiguous};
 
 /// The first `size` bytes of `memory`, as a `GstMemory` of its kind: a `GstDmaBufMemory`, or a
 /// `GstFdMemory` where the descriptor is no dma-buf's.
@@ -43,6 +43,9 @@ pub(super) fn wrap_in(
     let _owned_by_memory = fd.into_raw_fd();
     if let Some(wrapped) = wrapped.get_mut() {
         wrapped.resize(..size);
+        if memory.contiguity() == Contiguity::Contiguous {
+            mark_contiguous(wrapped);
+        }
     }
     Ok(wrapped)
 }

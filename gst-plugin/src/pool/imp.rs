@@ -1,6 +1,6 @@
 use std::sync::{
     Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use gst::{
@@ -14,7 +14,7 @@ use crate::allocator::{AllocatorError, wrap};
 
 static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("Pool of video frames in dma-bufs");
-    gst::DebugCategory::new("tensorpool", gst::DebugColorFlags::empty(), blurb)
+    gst::DebugCategory::new("tensorbufferpool", gst::DebugColorFlags::empty(), blurb)
 });
 
 #[derive(Debug, Default)]
@@ -23,6 +23,10 @@ pub struct TensorBufferPool {
     plan: Mutex<Option<Arc<Plan>>>,
     /// Whether it was said that the machine gives less than the best memory.
     said: AtomicBool,
+    /// Whether any buffer's pages are not known to be one run.
+    pub(super) is_scattered: AtomicBool,
+    /// Times that a buffer was taken.
+    pub(super) taken: AtomicUsize,
 }
 
 impl TensorBufferPool {
@@ -55,6 +59,9 @@ impl TensorBufferPool {
             Some(memory) => memory,
             None => self.own_memory(&plan)?,
         };
+        if !memory.flags().contains(gst::MemoryFlags::PHYSICALLY_CONTIGUOUS) {
+            self.is_scattered.store(true, Ordering::Relaxed);
+        }
         plan.buffer(memory, self.settings().access)
     }
 
@@ -141,6 +148,14 @@ impl BufferPoolImpl for TensorBufferPool {
         let is_usable = plan.is_some();
         *self.plan() = plan;
         is_usable && self.keep(config) && !changed
+    }
+
+    fn acquire_buffer(
+        &self,
+        params: Option<&BufferPoolAcquireParams>,
+    ) -> Result<gst::Buffer, FlowError> {
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        self.parent_acquire_buffer(params)
     }
 
     fn alloc_buffer(

@@ -1,10 +1,20 @@
-//! The caps of both pads: every format of the table that the running GStreamer knows.
+//! The caps of both pads: every format of the table that the running GStreamer knows, and compressed
+//! streams.
 
 use gst::prelude::*;
 use gst_allocators::CAPS_FEATURE_MEMORY_DMABUF;
 use gst_video::VideoFormat;
 
+use super::bitstream;
 use crate::video_layout;
+
+/// What `tensorimport` takes: [`template`], then compressed frames.
+pub(crate) fn with_bitstreams() -> gst::Caps {
+    let mut caps = template();
+    let types = bitstream::MEDIA_TYPES.map(gst::Structure::new_empty);
+    types.into_iter().for_each(|compressed| caps.make_mut().append_structure(compressed));
+    caps
+}
 
 /// Plain video, then the same as dma-bufs, then linear dma-bufs by their DRM code.
 ///

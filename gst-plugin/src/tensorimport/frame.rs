@@ -1,11 +1,14 @@
 //! Where a frame's planes are in its buffer's memories. Nothing here maps a byte.
 
 use tensor_core::{
-    ImageLayout, LayoutError, MAX_PLANES, PlanePlacement, import_cache, transfer::TransferError,
+    ImageLayout, LayoutError, MAX_PLANES, PlanePlacement, QuantizationError, TensorMemory,
+    import_cache, layout::StridedError, memory, transfer::TransferError,
 };
 use thiserror::Error;
 
-use crate::{handles::Handles, meta::TensorMetaError, video_layout::VideoLayoutError};
+use crate::{
+    handles::Handles, meta::TensorMetaError, pool::PoolError, video_layout::VideoLayoutError,
+};
 
 /// Why a frame gets no tensor.
 #[derive(Debug, Error)]
@@ -44,6 +47,53 @@ pub(crate) enum FrameError {
         /// A memory without.
         without: i64,
     },
+    /// Memory that the element was told not to leave frames in.
+    #[error("the frame is in {memory} memory, not in a dma-buf")]
+    NotDmaBuf {
+        /// The kind it is.
+        memory: TensorMemory,
+    },
+    /// A picture that is smaller than the frames of the stream.
+    #[error(
+        "the crop meta leaves {width}x{height} of {caps_width}x{caps_height}; such a frame is not copied"
+    )]
+    Cropped {
+        /// Width of the crop, in pixels.
+        width: usize,
+        /// Height of the crop, in pixels.
+        height: usize,
+        /// Width in the caps, in pixels.
+        caps_width: usize,
+        /// Height in the caps, in pixels.
+        caps_height: usize,
+    },
+    /// A frame that should be copied and cannot be.
+    #[error("the frame cannot be mapped for copying")]
+    NoCopy,
+    /// A compressed frame in several memories, or none.
+    #[error("a compressed frame in {memories} memories; it must be in one")]
+    Pieces {
+        /// Memories of the buffer.
+        memories: usize,
+    },
+    /// A compressed frame without bytes.
+    #[error("a compressed frame of 0 bytes")]
+    Empty,
+    /// The pool for copies does not start.
+    #[error("no memory to copy the frame to: {0}")]
+    Pool(#[from] PoolError),
+    /// The pool for copies gives nothing.
+    #[error("no memory to copy the frame to: {0}")]
+    Acquire(#[from] gst::FlowError),
+    /// The bytes of a compressed frame have no layout.
+    #[error(transparent)]
+    Strided(#[from] StridedError),
+    /// The fd of a compressed frame is refused.
+    #[error("memory 0: {0}")]
+    Descriptor(#[from] memory::ImportError),
+    /// A quantization that is not for this kind of image.
+    #[error("quantization: {0}")]
+    Quantization(#[from] QuantizationError),
     /// No caps came before the frame.
     #[error("no caps were set before the first frame")]
     NoCaps,
@@ -57,6 +107,43 @@ pub(crate) enum FrameError {
     Transfer(#[from] TransferError),
     #[error(transparent)]
     Meta(#[from] TensorMetaError),
+}
+
+/// What kind of thing is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The frame is not what the stream says.
+    Stream,
+    /// Its memory is not what is needed.
+    Memory,
+    /// The meta cannot be put on.
+    Meta,
+}
+
+impl FrameError {
+    pub(super) fn cause(&self) -> Cause {
+        match self {
+            Self::Import(_)
+            | Self::Descriptor(_)
+            | Self::NotDmaBuf { .. }
+            | Self::NoCopy
+            | Self::Pool(_)
+            | Self::Acquire(_) => Cause::Memory,
+            Self::Meta(_) => Cause::Meta,
+            Self::TooSmall { .. }
+            | Self::Split { .. }
+            | Self::MixedMemories { .. }
+            | Self::Cropped { .. }
+            | Self::Pieces { .. }
+            | Self::Empty
+            | Self::Strided(_)
+            | Self::Quantization(_)
+            | Self::NoCaps
+            | Self::Video(_)
+            | Self::Layout(_)
+            | Self::Transfer(_) => Cause::Stream,
+        }
+    }
 }
 
 /// A frame's true layout: offsets count from the start of each memory's backing.

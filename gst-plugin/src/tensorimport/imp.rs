@@ -1,23 +1,31 @@
 //! The element's virtual functions; what they do is in the modules beside this one.
 
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    LazyLock, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use gst::{glib, prelude::*, subclass::prelude::*};
 use gst_base::{
     BaseTransform,
     subclass::{
         BaseTransformMode,
-        base_transform::{InputBuffer, PrepareOutputBufferSuccess},
+        base_transform::{
+            InputBuffer,
+            PrepareOutputBufferSuccess::{self, Buffer},
+        },
         prelude::*,
     },
 };
-use tensor_core::import_cache::DEFAULT_CAPACITY;
 
 use super::{
     caps,
-    frame::FrameError,
-    importer::{Imported, Importer, Stream},
-    share::share,
+    frame::{Cause, FrameError},
+    importer::{Content, Imported},
+    intake::{Intake, Taken},
+    settings::{self, Settings},
+    share::{Shared, share},
+    stats,
 };
 use crate::{
     allocation::{propose, provider},
@@ -32,28 +40,14 @@ pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     )
 });
 
-#[derive(Debug)]
-struct Settings {
-    cache_size: u32,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { cache_size: u32::try_from(DEFAULT_CAPACITY).unwrap_or(u32::MAX) }
-    }
-}
-
-impl Settings {
-    fn importer(&self) -> Importer {
-        Importer::new(usize::try_from(self.cache_size).unwrap_or(usize::MAX))
-    }
-}
-
 /// The private half of [`TensorImport`](super::TensorImport).
 #[derive(Debug)]
 pub struct TensorImport {
     settings: Mutex<Settings>,
-    importer: Mutex<Importer>,
+    /// `None` before the first start.
+    intake: Mutex<Option<Intake>>,
+    /// Whether what is refused has been said of this stream.
+    is_refusal_said: AtomicBool,
 }
 
 impl TensorImport {
@@ -61,53 +55,115 @@ impl TensorImport {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn importer(&self) -> MutexGuard<'_, Importer> {
-        self.importer.lock().unwrap_or_else(PoisonError::into_inner)
+    fn intake(&self) -> MutexGuard<'_, Option<Intake>> {
+        self.intake.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn reset(&self) {
-        let fresh = self.settings().importer();
-        *self.importer() = fresh;
+    /// Does what only a running element can.
+    fn with_intake<T>(&self, act: impl FnOnce(&mut Intake) -> T) -> Option<T> {
+        self.intake().as_mut().map(act)
     }
 
     /// Forgets every import, because of what `why` names.
     fn new_generation(&self, why: &str) {
-        let dropped = self.importer().new_generation();
+        let dropped = self.with_intake(|intake| intake.importer().new_generation()).unwrap_or(0);
         gst::debug!(CAT, imp = self, "{why}: a new generation, {dropped} imports dropped");
     }
 
-    fn log_frame(&self, buffer: &gst::BufferRef, imported: &Imported, is_first: bool) {
-        let Imported { placed, memory, hit } = imported;
-        if is_first {
-            gst::info!(
+    /// Puts the metas on a frame, or on a copy of it in other memory, which is given back.
+    fn describe(&self, buffer: &mut gst::BufferRef) -> Result<Option<gst::Buffer>, gst::FlowError> {
+        let taken = self.with_intake(|intake| intake.take(buffer));
+        match taken.ok_or(FrameError::NoCaps).flatten().map_err(|error| self.fail(&error))? {
+            Taken::Here(imported) => {
+                self.note(&imported);
+                Ok(None)
+            }
+            Taken::Moved { mut to, why, bytes } => {
+                let moved = to.make_mut();
+                if let Err(error) = self.parent_copy_metadata(buffer, moved) {
+                    gst::warning!(CAT, imp = self, "the copy of a frame lacks metas: {error}");
+                }
+                let attached = self.with_intake(|intake| intake.attach(moved));
+                let attached = attached.ok_or(FrameError::NoCaps).flatten();
+                let imported = attached.map_err(|error| self.fail(&error))?;
+                self.note_moved(&why, bytes, &imported);
+                self.note(&imported);
+                Ok(Some(to))
+            }
+        }
+    }
+
+    /// Logs a frame in one line, and reports when it is time to.
+    fn note(&self, imported: &Imported) {
+        if imported.hit {
+            gst::trace!(CAT, imp = self, "hit: {imported}");
+        } else if let Some((live, most)) = self.with_intake(|intake| intake.importer().fill()) {
+            let known = if imported.replaced { "known by another description" } else { "new" };
+            gst::debug!(
                 CAT,
                 imp = self,
-                "first frame: {memory}, {:?}, in memories {:?} of {}",
-                placed.layout,
-                placed.handles.as_slice(),
-                buffer.n_memory(),
+                "miss, {known}: {imported}; {live} of {most} imports held"
             );
         }
-        gst::trace!(CAT, imp = self, "{memory} {}", if *hit { "hit" } else { "import" });
+        if let Some(stats) = self.with_intake(|intake| intake.report()).flatten() {
+            self.post(stats);
+        }
+    }
+
+    fn note_moved(&self, why: &FrameError, bytes: u64, imported: &Imported) {
+        if self.is_refusal_said.load(Ordering::Relaxed) {
+            gst::log!(CAT, imp = self, "fallback, {bytes} bytes copied: {why}; now {imported}");
+        } else {
+            gst::info!(CAT, imp = self, "fallback, {bytes} bytes copied: {why}; now {imported}");
+            self.refuse(why);
+        }
+    }
+
+    /// Tells the application what is not taken as it came, once for each stream.
+    fn refuse(&self, why: &FrameError) {
+        if self.is_refusal_said.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let told = self.with_intake(|intake| (intake.caps().cloned(), intake.fallback()));
+        let (caps, fallback) = told.unwrap_or_default();
+        let refused = gst::Structure::builder("tensor-refused")
+            .field_if_some("caps", caps)
+            .field("reason", why.to_string())
+            .field("fallback", fallback)
+            .build();
+        self.post(refused);
+    }
+
+    /// Tells the application of caps that are not taken. Not an error: upstream may be trying what it
+    /// has.
+    fn refuse_caps(&self, caps: &gst::Caps, reason: &str) {
+        gst::warning!(CAT, imp = self, "{caps} refused: {reason}");
+        let refused = gst::Structure::builder("tensor-refused").field("caps", caps);
+        self.post(refused.field("reason", reason).build());
+    }
+
+    fn post(&self, structure: gst::Structure) {
+        let message = gst::message::Element::builder(structure).src(&*self.obj()).build();
+        let _no_bus = self.post_message(message);
     }
 
     fn fail(&self, error: &FrameError) -> gst::FlowError {
-        gst::error!(CAT, imp = self, "{error}");
-        match error {
-            FrameError::NoCaps => return gst::FlowError::NotNegotiated,
-            FrameError::Import(_) => {
-                gst::element_imp_error!(self, gst::ResourceError::Read, ("{error}"));
+        let caps = self.with_intake(|intake| intake.caps().cloned()).flatten();
+        let caps = caps.map_or_else(|| "no caps".to_owned(), |caps| caps.to_string());
+        gst::error!(CAT, imp = self, "refused: {error}; {caps}");
+        if matches!(error, FrameError::NoCaps) {
+            return gst::FlowError::NotNegotiated;
+        }
+        self.refuse(error);
+        match error.cause() {
+            Cause::Stream => {
+                gst::element_imp_error!(self, gst::StreamError::Format, ("{error}"), ["{caps}"]);
             }
-            FrameError::Meta(_) => {
-                gst::element_imp_error!(self, gst::CoreError::Failed, ("{error}"));
+            Cause::Memory => {
+                gst::element_imp_error!(self, gst::ResourceError::Read, ("{error}"), ["{caps}"]);
             }
-            FrameError::TooSmall { .. }
-            | FrameError::Split { .. }
-            | FrameError::MixedMemories { .. }
-            | FrameError::Video(_)
-            | FrameError::Layout(_)
-            | FrameError::Transfer(_) => {
-                gst::element_imp_error!(self, gst::StreamError::Format, ("{error}"));
+            Cause::Meta => {
+                gst::element_imp_error!(self, gst::CoreError::Failed, ("{error}"), ["{caps}"]);
             }
         }
         gst::FlowError::Error
@@ -117,56 +173,36 @@ impl TensorImport {
 #[glib::object_subclass]
 impl ObjectSubclass for TensorImport {
     const NAME: &'static str = "GstTensorImport";
+    // An application linked with this crate may load the plugin too.
+    const ALLOW_NAME_CONFLICT: bool = true;
     type Type = super::TensorImport;
     type ParentType = BaseTransform;
 
     fn new() -> Self {
-        let settings = Settings::default();
-        let importer = Mutex::new(settings.importer());
-        Self { settings: Mutex::new(settings), importer }
+        let (settings, intake) = (Mutex::default(), Mutex::default());
+        Self { settings, intake, is_refusal_said: AtomicBool::new(false) }
     }
 }
 
 impl ObjectImpl for TensorImport {
     fn properties() -> &'static [glib::ParamSpec] {
-        static PROPERTIES: LazyLock<Vec<glib::ParamSpec>> = LazyLock::new(|| {
-            let default = Settings::default().cache_size;
-            vec![
-                glib::ParamSpecUInt::builder("cache-size")
-                    .nick("Cache size")
-                    .blurb(&format!(
-                        "Most imported buffers remembered at once, the oldest are forgotten \
-                         (buffers, default {default}; takes effect when started)"
-                    ))
-                    .minimum(1)
-                    .default_value(default)
-                    .mutable_ready()
-                    .build(),
-                glib::ParamSpecBoxed::builder::<gst::Structure>("stats")
-                    .nick("Statistics")
-                    .blurb(
-                        "Since the start: frames, imports, hits, evictions (counts); live \
-                         (imported buffers held now); pinned-bytes, copied-bytes (bytes); \
-                         memory (kind of the last frame's)",
-                    )
-                    .read_only()
-                    .build(),
-            ]
-        });
-        &PROPERTIES
+        settings::properties()
     }
 
     fn set_property(&self, _id: usize, value: &glib::Value, pspec: &glib::ParamSpec) {
-        if let ("cache-size", Ok(size)) = (pspec.name(), value.get()) {
-            self.settings().cache_size = size;
-        }
+        let mut settings = self.settings();
+        settings.set(pspec.name(), value);
+        let interval = settings.stats_interval;
+        drop(settings);
+        self.with_intake(|intake| intake.set_stats_interval(interval));
     }
 
     fn property(&self, _id: usize, pspec: &glib::ParamSpec) -> glib::Value {
-        match pspec.name() {
-            "cache-size" => self.settings().cache_size.to_value(),
-            _ => self.importer().stats().to_value(),
-        }
+        let set = self.settings().get(pspec.name());
+        set.unwrap_or_else(|| {
+            let stats = self.with_intake(|intake| intake.stats());
+            stats.unwrap_or_else(stats::none).to_value()
+        })
     }
 }
 
@@ -187,7 +223,7 @@ impl ElementImpl for TensorImport {
 
     fn pad_templates() -> &'static [gst::PadTemplate] {
         static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
-            let caps = caps::template();
+            let caps = caps::with_bitstreams();
             pads::templates(&caps, &caps)
         });
         &TEMPLATES
@@ -200,20 +236,27 @@ impl BaseTransformImpl for TensorImport {
     const TRANSFORM_IP_ON_PASSTHROUGH: bool = false;
 
     fn start(&self) -> Result<(), gst::ErrorMessage> {
-        self.reset();
+        let options = self.settings().options();
+        let options =
+            options.map_err(|error| gst::error_msg!(gst::LibraryError::Settings, ("{error}")))?;
+        *self.intake() = Some(Intake::new(options));
         Ok(())
     }
 
     fn stop(&self) -> Result<(), gst::ErrorMessage> {
         self.new_generation("stopped");
+        self.with_intake(Intake::stop);
         Ok(())
     }
 
     fn set_caps(&self, incaps: &gst::Caps, _out: &gst::Caps) -> Result<(), gst::LoggableError> {
-        let stream = Stream::from_caps(incaps)
-            .map_err(|error| gst::loggable_error!(CAT, "{incaps} refused: {error}"))?;
-        gst::debug!(CAT, imp = self, "{incaps}: {:?}", stream.layout);
-        self.importer().set_stream(stream);
+        self.is_refusal_said.store(false, Ordering::Relaxed);
+        let set = self.with_intake(|intake| intake.set_caps(incaps));
+        let content = set.ok_or(FrameError::NoCaps).flatten().map_err(|error| {
+            self.refuse_caps(incaps, &error.to_string());
+            gst::loggable_error!(CAT, "{incaps} refused: {error}")
+        })?;
+        gst::debug!(CAT, imp = self, "{incaps}: {content:?}");
         Ok(())
     }
 
@@ -221,18 +264,11 @@ impl BaseTransformImpl for TensorImport {
     fn accept_caps(&self, direction: gst::PadDirection, caps: &gst::Caps) -> bool {
         let accepted = self.parent_accept_caps(direction, caps);
         if !accepted {
-            let reason = match Stream::from_caps(caps) {
+            let reason = match Content::from_caps(caps) {
                 Ok(_) => "the elements around cannot handle them".to_owned(),
                 Err(error) => error.to_string(),
             };
-            gst::warning!(CAT, imp = self, "{caps} refused: {reason}");
-            let refused = gst::Structure::builder("tensor-refused")
-                .field("caps", caps)
-                .field("reason", reason)
-                .build();
-            // Not an error: upstream may be trying what it has.
-            let message = gst::message::Element::builder(refused).src(&*self.obj()).build();
-            let _no_bus = self.post_message(message);
+            self.refuse_caps(caps, &reason);
         }
         accepted
     }
@@ -245,8 +281,15 @@ impl BaseTransformImpl for TensorImport {
     }
 
     fn sink_event(&self, event: gst::Event) -> bool {
-        if event.type_() == gst::EventType::FlushStop {
+        let kind = event.type_();
+        if kind == gst::EventType::FlushStop {
             self.new_generation("flush");
+        }
+        if kind == gst::EventType::Eos {
+            let stats = self.with_intake(|intake| intake.reports().then(|| intake.stats()));
+            if let Some(stats) = stats.flatten() {
+                self.post(stats);
+            }
         }
         self.parent_sink_event(event)
     }
@@ -260,7 +303,7 @@ impl BaseTransformImpl for TensorImport {
         if let Err(declined) = self.parent_propose_allocation(decided, query) {
             gst::debug!(CAT, imp = self, "downstream proposes nothing: {declined}");
         }
-        propose::complete(query, provider::find);
+        propose::complete(query, &propose::Request::default(), provider::find);
         self.new_generation("allocation query");
         gst::debug!(CAT, imp = self, "answered {query:?}");
         Ok(())
@@ -271,26 +314,26 @@ impl BaseTransformImpl for TensorImport {
         input: InputBuffer,
     ) -> Result<PrepareOutputBufferSuccess, gst::FlowError> {
         match input {
-            InputBuffer::Writable(_) => Ok(PrepareOutputBufferSuccess::InputBuffer),
+            InputBuffer::Writable(buffer) => {
+                let moved = self.describe(buffer)?;
+                Ok(moved.map_or(PrepareOutputBufferSuccess::InputBuffer, Buffer))
+            }
             InputBuffer::Readable(buffer) => {
-                let shared = share(buffer);
-                self.importer().count_copied(shared.copied_bytes);
-                Ok(PrepareOutputBufferSuccess::Buffer(shared.buffer))
+                let Shared { buffer: mut shared, copied_bytes } = share(buffer);
+                if copied_bytes > 0 {
+                    self.with_intake(|intake| intake.count_copied(copied_bytes));
+                }
+                let moved = self.describe(shared.make_mut())?;
+                Ok(Buffer(moved.unwrap_or(shared)))
             }
         }
     }
 
+    /// All is done once it is known which buffer leaves.
     fn transform_ip(
         &self,
-        buffer: &mut gst::BufferRef,
+        _buffer: &mut gst::BufferRef,
     ) -> Result<gst::FlowSuccess, gst::FlowError> {
-        let mut importer = self.importer();
-        let is_first = importer.is_first();
-        let attached = importer.attach(buffer);
-        // Logging and messages run foreign code, which may ask for `stats`.
-        drop(importer);
-        let imported = attached.map_err(|error| self.fail(&error))?;
-        self.log_frame(buffer, &imported, is_first);
         Ok(gst::FlowSuccess::Ok)
     }
 }

@@ -7,24 +7,32 @@
 //!
 //! Caps: `video/x-raw` in plain memory, the same with the feature `memory:DMABuf`, and
 //! `memory:DMABuf` with `format=DMA_DRM` where `drm-format` is linear; in all formats of
-//! [`tensor_core::PixelFormat`] that GStreamer knows.
+//! [`tensor_core::PixelFormat`] that GStreamer knows. Compressed frames (`image/jpeg`, `video/x-h264`
+//! and others) are tensors of as many bytes as they have.
 //!
-//! | property | type | default | |
-//! |---|---|---|---|
-//! | `cache-size` | buffers | 64 | most imported buffers remembered at once |
-//! | `stats` | structure, read-only | | frames, imports, hits, evictions, live, pinned-bytes, copied-bytes, memory |
+//! The properties are described by `gst-inspect-1.0`.
 //!
 //! `gst-launch-1.0 videotestsrc num-buffers=3 ! video/x-raw,format=NV12 ! tensorimport ! fakesink`
 
+mod bitstream;
 pub(crate) mod caps;
+mod choices;
+mod copier;
 pub(crate) mod frame;
 mod imp;
 pub(crate) mod importer;
+mod intake;
 mod plain;
+mod quantization;
+mod settings;
 pub(crate) mod share;
 mod stats;
 
+use std::sync::LazyLock;
+
 use gst::{glib, prelude::*};
+
+pub use choices::{Access, Attach, Fallback};
 
 glib::wrapper! {
     /// The element; see the [module](self).
@@ -33,6 +41,7 @@ glib::wrapper! {
 }
 
 pub(crate) fn register(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
+    LazyLock::force(&imp::CAT);
     gst::Element::register(
         Some(plugin),
         "tensorimport",

@@ -3,11 +3,11 @@
 
 use gst::glib;
 use tensor_core::{
-    Colorimetry, Extension, ImageLayout, MAX_PLANES, TensorMemory,
+    Extension, ImageLayout, MAX_PLANES, TensorMemory,
     transfer::{ImageDescription, TransferError},
 };
 
-use super::frame::Placed;
+use super::{frame::Placed, importer::Says};
 
 /// Layouts kept: a stream has one, or a few when its buffers have different offsets.
 const CAPACITY: usize = 8;
@@ -15,7 +15,7 @@ const CAPACITY: usize = 8;
 #[derive(Debug)]
 struct Entry {
     placed: Placed,
-    colorimetry: Colorimetry,
+    says: Says,
     blob: glib::Bytes,
 }
 
@@ -28,17 +28,17 @@ impl PlainBlobs {
     pub(super) fn get(
         &mut self,
         placed: &Placed,
-        colorimetry: Colorimetry,
+        says: &Says,
     ) -> Result<(glib::Bytes, bool), TransferError> {
-        let wanted = |entry: &&Entry| entry.placed == *placed && entry.colorimetry == colorimetry;
+        let wanted = |entry: &&Entry| entry.placed == *placed && entry.says == *says;
         if let Some(entry) = self.0.iter().find(wanted) {
             return Ok((entry.blob.clone(), true));
         }
-        let blob = glib::Bytes::from_owned(blob(placed, colorimetry)?);
+        let blob = glib::Bytes::from_owned(blob(placed, says)?);
         if self.0.len() >= CAPACITY {
             self.0.remove(0);
         }
-        self.0.push(Entry { placed: placed.clone(), colorimetry, blob: blob.clone() });
+        self.0.push(Entry { placed: placed.clone(), says: says.clone(), blob: blob.clone() });
         Ok((blob, false))
     }
 
@@ -47,7 +47,7 @@ impl PlainBlobs {
     }
 }
 
-fn blob(placed: &Placed, colorimetry: Colorimetry) -> Result<Vec<u8>, TransferError> {
+fn blob(placed: &Placed, says: &Says) -> Result<Vec<u8>, TransferError> {
     let layout: &ImageLayout = &placed.layout;
     let mut memory_lens = [0; MAX_PLANES];
     for (memory, len) in memory_lens.iter_mut().enumerate() {
@@ -58,8 +58,8 @@ fn blob(placed: &Placed, colorimetry: Colorimetry) -> Result<Vec<u8>, TransferEr
         layout,
         kind: TensorMemory::Mem,
         memory_lens: &memory_lens,
-        colorimetry,
-        quantization: None,
+        colorimetry: says.colorimetry,
+        quantization: says.quantization.as_ref(),
         extension: Extension::default(),
     };
     description.to_blob(placed.handles.as_slice())
@@ -82,9 +82,9 @@ mod tests {
     #[test]
     fn a_layout_gets_one_blob() {
         let mut blobs = PlainBlobs::default();
-        let (first, known) = blobs.get(&placed(8), Colorimetry::default()).unwrap();
+        let (first, known) = blobs.get(&placed(8), &Says::default()).unwrap();
         assert!(!known);
-        let (second, known) = blobs.get(&placed(8), Colorimetry::default()).unwrap();
+        let (second, known) = blobs.get(&placed(8), &Says::default()).unwrap();
         assert!(known);
         assert_eq!(first.as_ptr(), second.as_ptr());
         let view = BlobView::parse(&first).unwrap();
@@ -95,7 +95,7 @@ mod tests {
     fn layouts_without_end_do_not_pile_up() {
         let mut blobs = PlainBlobs::default();
         for width in 1..100 {
-            blobs.get(&placed(width), Colorimetry::default()).unwrap();
+            blobs.get(&placed(width), &Says::default()).unwrap();
         }
         assert_eq!(blobs.0.len(), CAPACITY);
     }

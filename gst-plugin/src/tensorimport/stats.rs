@@ -2,6 +2,9 @@
 
 use tensor_core::{TensorMemory, import_cache::CacheStats};
 
+/// The name of the statistics, in the property and in the element message.
+pub(super) const STATS: &str = "tensor-stats";
+
 /// Counters since the element was started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counters {
@@ -11,6 +14,8 @@ pub(super) struct Counters {
     pub(super) imports: u64,
     /// Frames whose import was there already.
     pub(super) hits: u64,
+    /// Frames that went into other memory on the way through.
+    pub(super) copies: u64,
     /// Bytes that went from one memory to another on the way through.
     pub(super) copied_bytes: u64,
     /// The memory of the last frame.
@@ -25,13 +30,20 @@ impl Counters {
         self.memory = Some(memory);
     }
 
+    /// Counts a frame that went into other memory, wholly or in part.
+    pub(super) fn count_copied(&mut self, bytes: u64) {
+        self.copies = self.copies.saturating_add(u64::from(bytes > 0));
+        self.copied_bytes = self.copied_bytes.saturating_add(bytes);
+    }
+
     /// The value of the `stats` property.
     pub(super) fn to_structure(self, cache: CacheStats) -> gst::Structure {
         let live = u64::try_from(cache.live).unwrap_or(u64::MAX);
-        gst::Structure::builder("application/x-tensor-import-stats")
+        gst::Structure::builder(STATS)
             .field("frames", self.frames)
             .field("imports", self.imports)
             .field("hits", self.hits)
+            .field("copies", self.copies)
             .field("evictions", cache.evictions)
             .field("live", live)
             .field("pinned-bytes", cache.pinned_bytes)
@@ -39,6 +51,11 @@ impl Counters {
             .field("memory", self.memory.map_or("none", TensorMemory::name))
             .build()
     }
+}
+
+/// The statistics of an element that never ran.
+pub(super) fn none() -> gst::Structure {
+    Counters::default().to_structure(CacheStats::default())
 }
 
 #[cfg(test)]

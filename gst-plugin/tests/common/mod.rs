@@ -175,6 +175,15 @@ pub(crate) fn load_plugin_file() {
     gst::Plugin::load_file(&file).unwrap();
 }
 
+/// Makes each element of the plugin once, whichever copy of the code registered it last.
+pub(crate) fn make_every_element() {
+    for name in ["tensorimport", "tensorconvert", "tensorpay", "tensordepay", "tensorpool"] {
+        let element = gst::ElementFactory::make(name).build().unwrap();
+        element.set_state(gst::State::Ready).unwrap();
+        element.set_state(gst::State::Null).unwrap();
+    }
+}
+
 /// Reads frames of the plugin file's `tensorimport` with this copy of the code.
 pub(crate) fn read_across_copies() {
     let pipeline = gst::parse::launch(

@@ -1,0 +1,30 @@
+//! The values of the `memory` property.
+
+#![expect(clippy::as_conversions, reason = "in what the derive makes")]
+
+use gst::glib;
+
+/// In place of the standard macro inside the derive below. Where another copy of this code has taken
+/// the type's name it picks between a literal and a `String`, which does not compile.
+macro_rules! format {
+    ($($part:tt)*) => {
+        &*std::format!($($part)*).leak()
+    };
+}
+
+/// The memory that frames leave in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, glib::Enum)]
+#[enum_type(name = "GstTensorPoolMemory", allow_name_conflict)]
+#[non_exhaustive]
+pub enum Memory {
+    /// The best that the machine has.
+    #[default]
+    #[enum_value(name = "Dma-bufs if the machine has them, else shared memory", nick = "auto")]
+    Auto,
+    /// Dma-bufs.
+    #[enum_value(name = "Dma-bufs, or an error", nick = "dmabuf")]
+    DmaBuf,
+    /// Memory with a file descriptor that is no dma-buf.
+    #[enum_value(name = "Shared memory (memfd)", nick = "shm")]
+    Shm,
+}
