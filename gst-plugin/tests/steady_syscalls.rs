@@ -62,8 +62,9 @@ fn a_frame_that_came_before_costs_no_system_call() {
         };
         let (frames, calls) = (MANY - FEW, many.saturating_sub(few));
         eprintln!("{}: {calls} system calls in {frames} frames", source.name());
-        // A few are the allocator's, which now and then asks for more.
-        assert!(calls < most * frames + frames / 20, "{}: {calls}", source.name());
-        assert!(most == 0 || calls >= frames, "an identity is asked for: {calls}");
+        // A few are the process's own: its allocator now and then asks for more.
+        let few = frames / 20;
+        assert!(calls < most * frames + few, "{}: {calls}", source.name());
+        assert!(most == 0 || calls + few > frames, "an identity is asked for: {calls}");
     }
 }
