@@ -213,11 +213,23 @@ fn a_pool_of_downstream_that_does_not_serve_is_left_alone() {
     assert_eq!(tensor(&out).format(), Some(PixelFormat::Rgb));
 }
 
+/// Threads share out the rows and change no number.
+#[test]
+fn threads_change_nothing() {
+    let one = convert("width=50 height=50", HD).push_and_pull(frame()).unwrap();
+    for threads in [2, 3, 8] {
+        let properties = format!("width=50 height=50 threads={threads}");
+        let out = convert(&properties, HD).push_and_pull(frame()).unwrap();
+        assert_eq!(out.map_readable().unwrap()[..], one.map_readable().unwrap()[..], "{threads}");
+    }
+}
+
 /// A frame whose memory came before, into memory that came before: nothing of ours is allocated.
 #[test]
 fn no_frame_allocates() {
-    for wanted in ["other/tensors", VIDEO] {
-        let mut harness = convert_to(wanted, "width=50 height=50", NV12);
+    for (wanted, threads) in [("other/tensors", 1), (VIDEO, 1), (VIDEO, 2)] {
+        let properties = format!("width=50 height=50 threads={threads}");
+        let mut harness = convert_to(wanted, &properties, NV12);
         let memory = fd_memory(&filled(&tight_nv12(), 0, 4));
         let mut frames: Vec<_> = (0..30).map(|_| buffer([memory.clone()])).collect();
         let measured = frames.split_off(10);

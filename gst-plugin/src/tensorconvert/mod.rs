@@ -18,6 +18,8 @@ mod settings;
 mod stage;
 mod wish;
 
+use std::sync::LazyLock;
+
 use gst::{glib, prelude::*};
 
 glib::wrapper! {
@@ -27,6 +29,7 @@ glib::wrapper! {
 }
 
 pub(crate) fn register(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
+    LazyLock::force(&imp::CAT);
     gst::Element::register(
         Some(plugin),
         "tensorconvert",

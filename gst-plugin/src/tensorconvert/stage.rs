@@ -90,7 +90,9 @@ impl Stage {
         // What is guessed of a frame's colours is guessed of the whole of it.
         let source = source.with_colorimetry(source.colors());
         let spec = wish::spec(settings, &destination)?;
-        let options = ConvertOptions::default().with_crop(wish::crop(settings)?);
+        let threads = wide(settings.get("threads"));
+        let crop = wish::crop(settings)?;
+        let options = ConvertOptions::default().with_crop(crop).with_threads(threads);
         let output = Output::new(Described {
             form: negotiate::form(outcaps, &destination)?,
             dtype: destination.dtype,
@@ -152,10 +154,10 @@ impl Stage {
         let (Some(crop), Some(taken)) = (frame.meta::<VideoCropMeta>(), origin.taken) else {
             return origin;
         };
-        let whole = frame.meta::<VideoMeta>().map(|meta| [meta.width(), meta.height()].map(size));
+        let whole = frame.meta::<VideoMeta>().map(|meta| [meta.width(), meta.height()].map(wide));
         let [width, height] = whole.unwrap_or([self.source.width, self.source.height]);
         let (x, y, cropped_width, cropped_height) = crop.rect();
-        let [x, y, cropped_width, cropped_height] = [x, y, cropped_width, cropped_height].map(size);
+        let [x, y, cropped_width, cropped_height] = [x, y, cropped_width, cropped_height].map(wide);
         let part = Region::new(x, y, cropped_width, cropped_height);
         let taken = part.of_inner(taken.pixels());
         Origin { taken: taken.map(|taken| ContentRegion::new(taken, width, height)), ..origin }
@@ -163,6 +165,6 @@ impl Stage {
 }
 
 /// A `u32` always fits: Linux has no narrower address space.
-fn size(value: u32) -> usize {
+fn wide(value: u32) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }

@@ -26,7 +26,7 @@ use crate::{
     tensorimport::caps as templates,
 };
 
-static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
+pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("frames put into memory that accelerators take");
     gst::DebugCategory::new("tensorpool", gst::DebugColorFlags::empty(), blurb)
 });

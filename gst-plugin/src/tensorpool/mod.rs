@@ -20,6 +20,8 @@ mod settings;
 mod stage;
 mod stats;
 
+use std::sync::LazyLock;
+
 use gst::{glib, prelude::*};
 
 pub use memory::Memory;
@@ -31,5 +33,6 @@ glib::wrapper! {
 }
 
 pub(crate) fn register(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
+    LazyLock::force(&imp::CAT);
     gst::Element::register(Some(plugin), "tensorpool", gst::Rank::NONE, TensorPool::static_type())
 }
