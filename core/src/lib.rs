@@ -51,8 +51,8 @@ pub use memory::{FileIdentity, Memory};
 pub use memory_kind::TensorMemory;
 pub use preprocess::{
     ContentRegion, ContentRegionSource, Fit, FitMode, Interpolation, LetterboxPlacement,
-    Normalization, NormalizationPreset, PadSpace, PreprocessSpec, broadcast_rgb, letterbox_rect,
-    unletter_norm,
+    Normalization, NormalizationPreset, Origin, PadSpace, PreprocessSpec, broadcast_rgb,
+    letterbox_rect, unletter_norm,
 };
 pub use quantization::{QuantMode, Quantization, QuantizationError};
 pub use shape::{MAX_RANK, Region, Shape, Strides};

@@ -48,5 +48,5 @@ fuzz_target!(|data: &[u8]| {
         }
         black_box(map.memory(0).map(|bytes| bytes.iter().map(|b| u64::from(*b)).sum::<u64>()));
     }
-    black_box((tensor.shape(), tensor.strides(), tensor.quantization()));
+    black_box((tensor.shape(), tensor.strides().ok(), tensor.quantization()));
 });

@@ -18,8 +18,10 @@ use gst_video::{
     VideoBufferPoolConfig, VideoFormat, VideoFrameExt, VideoFrameRef, VideoInfo, VideoMeta,
 };
 use gsttensor::{
+    BufferTensorExt,
     allocator::{self, TensorAllocator},
     pool::TensorBufferPool,
+    video_layout::caps_formats,
 };
 use tensor_core::{
     StrideAlign,
@@ -137,6 +139,29 @@ fn strides_are_the_smallest_multiples_of_64() {
         let align = StrideAlign::new(align).unwrap();
         let pool = TensorBufferPool::builder().alignment(align).build().unwrap();
         assert_eq!(geometry(&activated(&pool, &caps(VideoFormat::Gray8, 641, 4))).0, [stride]);
+    }
+}
+
+// S-STR-07: for every format of the caps, odd sizes too
+#[test]
+fn the_video_meta_has_the_strides_of_the_tensor() {
+    let _one = start();
+    for format in caps_formats() {
+        for (width, height) in [(642, 480), (643, 481)] {
+            let (pool, caps) = (TensorBufferPool::new(), caps(format, width, height));
+            let mut harness = gst_check::Harness::new("tensorimport");
+            harness.set_src_caps(caps.clone());
+            let buffer = harness.push_and_pull(activated(&pool, &caps)).unwrap();
+            let (strides, offsets) = geometry(&buffer);
+            let tensor = buffer.tensor_meta().unwrap().tensor(&buffer).unwrap();
+            let planes = tensor.image_layout().unwrap().planes();
+            assert_eq!(planes.len(), strides.len(), "{format}");
+            for (plane, (stride, offset)) in planes.iter().zip(strides.iter().zip(&offsets)) {
+                let said = (usize::try_from(*stride).unwrap(), *offset);
+                assert_eq!((plane.stride, plane.offset), said, "{format} {width}x{height}");
+                assert_eq!(plane.stride % 64, 0, "{format} {width}x{height}");
+            }
+        }
     }
 }
 

@@ -169,13 +169,9 @@ fn properties_that_mean_nothing_are_said_when_started() {
 #[test]
 fn a_quantization_that_does_not_fit_the_frames_is_refused_with_the_caps() {
     let (harness, bus) = import(&[("quantization", "q,scale=<0.5,0.25>,axis=2")], NV12);
-    let message = bus.pop_filtered(&[MessageType::Error]).unwrap();
-    let gst::MessageView::Error(error) = message.view() else { unreachable!() };
-    assert!(
-        error.error().to_string().contains("axis: expected below the rank 2"),
-        "{}",
-        error.error()
-    );
+    let said = element_message(&bus, "tensor-refused").unwrap();
+    let reason = said.get::<&str>("reason").unwrap();
+    assert!(reason.contains("axis: expected below the rank 2"), "{reason}");
     element(&harness).set_bus(None);
 }
 

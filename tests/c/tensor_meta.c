@@ -107,6 +107,43 @@ check_hostile (GstBuffer * buffer)
   return TRUE;
 }
 
+/* An input of a model: where its pixels come from, and a box led back to the frame. */
+static gboolean
+check_origin (GstBuffer * buffer)
+{
+  GstTensorBlobMeta *meta = gst_buffer_get_tensor_blob_meta (buffer, 0);
+  GstTensorBlobOrigin origin;
+  const guint8 *data;
+  guint8 *copy, value;
+  gsize size = 0, at;
+  gfloat box[4] = { 0.0f, 0.25f, 0.5f, 2.0f };
+
+  CHECK (meta != NULL && gst_tensor_blob_meta_read_origin (meta, &origin));
+  CHECK (origin.content.y == 8 && origin.content.width == 32 && origin.content.height == 16);
+  CHECK (origin.content.of_width == 32 && origin.content.of_height == 32);
+  CHECK (origin.taken.x == 16 && origin.taken.width == 32 && origin.taken.of_width == WIDTH);
+  gst_tensor_blob_origin_to_frame (&origin, box);
+  CHECK (box[0] == 16.0f / WIDTH && box[2] == 32.0f / WIDTH);
+  CHECK (box[1] == 4.0f / HEIGHT && box[3] == 20.0f / HEIGHT);
+
+  data = gst_tensor_blob_meta_get_data (meta, &size);
+  for (at = 0; at < size; at++) {
+    copy = (guint8 *) g_memdup2 (data, at);
+    CHECK (!gst_tensor_blob_parse_origin (copy, at, &origin));
+    g_free (copy);
+  }
+  copy = (guint8 *) g_memdup2 (data, size);
+  for (at = 0; at < size; at++) {
+    for (value = 255; value > 0; value = value / 2) {
+      copy[at] ^= value;
+      gst_tensor_blob_parse_origin (copy, size, &origin);
+      copy[at] = data[at];
+    }
+  }
+  g_free (copy);
+  return TRUE;
+}
+
 static int seen;
 static gboolean failed;
 
@@ -118,23 +155,35 @@ on_frame (GstElement * sink, GstBuffer * buffer, GstPad * pad, gpointer data)
   seen++;
 }
 
-int
-main (int argc, char **argv)
+static void
+on_input (GstElement * sink, GstBuffer * buffer, GstPad * pad, gpointer data)
+{
+  (void) sink, (void) pad, (void) data;
+  failed |= !check_origin (buffer);
+  seen++;
+}
+
+/* Five white frames through an element, each handed to `check`. */
+static void
+run (const gchar * element, GCallback check)
 {
   GstElement *pipeline, *sink;
   GstMessage *message;
   GError *error = NULL;
+  gchar *description = g_strdup_printf ("videotestsrc pattern=white num-buffers=%d ! "
+      "video/x-raw,format=NV12,width=%d,height=%d,colorimetry=bt601 ! %s ! "
+      "fakesink name=sink signal-handoffs=true", FRAMES, WIDTH, HEIGHT, element);
 
-  gst_init (&argc, &argv);
-  pipeline = gst_parse_launch ("videotestsrc pattern=white num-buffers=5 ! "
-      "video/x-raw,format=NV12,width=64,height=36,colorimetry=bt601 ! tensorimport ! "
-      "fakesink name=sink signal-handoffs=true", &error);
+  seen = 0;
+  pipeline = gst_parse_launch (description, &error);
+  g_free (description);
   if (!pipeline || error) {
     fprintf (stderr, "%s\n", error ? error->message : "no pipeline");
-    return 1;
+    failed = TRUE;
+    return;
   }
   sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
-  g_signal_connect (sink, "handoff", G_CALLBACK (on_frame), NULL);
+  g_signal_connect (sink, "handoff", check, NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   message = gst_bus_timed_pop_filtered (GST_ELEMENT_BUS (pipeline), 60 * GST_SECOND,
       (GstMessageType) (GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
@@ -144,6 +193,14 @@ main (int argc, char **argv)
     gst_message_unref (message);
   gst_object_unref (sink);
   gst_object_unref (pipeline);
-  printf ("%d frames read from C: %s\n", seen, failed ? "FAILED" : "ok");
+  printf ("%d frames of %s read from C: %s\n", seen, element, failed ? "FAILED" : "ok");
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  run ("tensorimport", G_CALLBACK (on_frame));
+  run ("tensorconvert width=32 height=32 crop=16,4,32,16", G_CALLBACK (on_input));
   return failed;
 }

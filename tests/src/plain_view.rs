@@ -8,12 +8,21 @@ pub type PlaneSums = Vec<u32>;
 
 /// The checksums of a frame, by mapping one `GstMemory` at a time.
 ///
+/// # Panics
+/// When the frame is shorter than its layout says.
+#[must_use]
+pub fn plane_sums(buffer: &gst::BufferRef, info: &VideoInfo) -> PlaneSums {
+    planes(buffer, info).iter().map(|bytes| crc32fast::hash(bytes)).collect()
+}
+
+/// The samples of each plane without padding, by mapping one `GstMemory` at a time.
+///
 /// The whole buffer is never mapped: that would merge its memories into a new one.
 ///
 /// # Panics
 /// When the frame is shorter than its layout says.
 #[must_use]
-pub fn plane_sums(buffer: &gst::BufferRef, info: &VideoInfo) -> PlaneSums {
+pub fn planes(buffer: &gst::BufferRef, info: &VideoInfo) -> Vec<Vec<u8>> {
     let meta = buffer.meta::<VideoMeta>();
     let offsets = meta.as_ref().map_or(info.offset(), |meta| meta.offset());
     let strides = meta.as_ref().map_or(info.stride(), |meta| meta.stride());
@@ -27,9 +36,7 @@ pub fn plane_sums(buffer: &gst::BufferRef, info: &VideoInfo) -> PlaneSums {
         assert_eq!(memories.len(), 1, "plane {plane} lies in one memory");
         let map = buffer.peek_memory(memories.start).map_readable().expect("a readable memory");
         let bytes = &map.as_slice()[skip..skip + length];
-        let mut sum = crc32fast::Hasher::new();
-        bytes.chunks(stride).for_each(|row| sum.update(&row[..row_bytes]));
-        sum.finalize()
+        bytes.chunks(stride).flat_map(|row| &row[..row_bytes]).copied().collect()
     };
     let planes = usize::try_from(info.n_planes()).expect("a small number");
     offsets.iter().zip(strides).take(planes).enumerate().map(plane).collect()

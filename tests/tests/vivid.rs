@@ -134,7 +134,7 @@ fn every_format_is_the_same_as_through_plain_maps() {
     }
 }
 
-// G04, G11
+// G04, G11, S-MAP-02
 #[test]
 fn the_camera_pads_its_rows_as_the_allocation_answer_asks() {
     let Some(camera) = Camera::SinglePlanar.open(Input::Hdmi) else { return };

@@ -64,8 +64,7 @@ macro_rules! wire_struct {
             #[inline]
             pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
                 // One check for all fields: the length of an array is known.
-                let whole = reader.array::<{ $len }>()?;
-                let mut fields = Reader::new(&whole);
+                let mut fields = Reader::new(reader.bytes($len)?.first_chunk::<{ $len }>()?);
                 Some(Self { $($field: <$int>::from_le_bytes(fields.array()?),)* })
             }
 

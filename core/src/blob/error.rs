@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::shape::Region;
+
 /// One refusal. `field` is always the name used in the [format](crate::blob).
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
@@ -153,6 +155,26 @@ pub enum BlobError {
         field: &'static str,
         /// The code.
         code: u32,
+    },
+    /// A record of the extension past its end, or too short for what its kind says.
+    #[error("a record of the extension has {len} bytes, expected 8 to {left}, or 32 of a region")]
+    ExtensionRecord {
+        /// Bytes it has.
+        len: u64,
+        /// Bytes left for it, or needed by its kind.
+        left: usize,
+    },
+    /// A rectangle that is empty or not in what it is said to be a part of.
+    #[error("extension record {kind}: expected a rectangle within {width}x{height}, got {region}")]
+    ExtensionRegion {
+        /// The record's kind.
+        kind: u32,
+        /// The rectangle.
+        region: Region,
+        /// Width that it should lie in, in pixels.
+        width: usize,
+        /// Height that it should lie in, in pixels.
+        height: usize,
     },
     /// More planes than their bytes can hold.
     #[error("plane_count {plane_count} does not fit planes_bytes {planes_bytes}")]

@@ -4,10 +4,12 @@ use super::{
     cursor::{Reader, padding, wide, wire_struct},
     error::BlobError,
     plane::field_u32,
+    record,
 };
 use crate::{
     access::CpuAccess,
     compression::{CompressionScheme, Contiguity},
+    preprocess::Origin,
 };
 
 /// The first bytes of the region. Others mean bytes of some other origin, which are not judged.
@@ -49,6 +51,8 @@ pub struct Extension<'a> {
     pub compression: Option<CompressionScheme>,
     /// What the producer calls the tensor, empty for nothing.
     pub name: &'a str,
+    /// Where the pixels of a model's input come from.
+    pub origin: Option<Origin>,
 }
 
 impl Default for Extension<'_> {
@@ -59,6 +63,7 @@ impl Default for Extension<'_> {
             contiguity: Contiguity::Unknown,
             compression: None,
             name: "",
+            origin: None,
         }
     }
 }
@@ -66,7 +71,7 @@ impl Default for Extension<'_> {
 impl<'a> Extension<'a> {
     /// Reads the region at the front of `bytes`, what the blob has after its plane records.
     ///
-    /// Bytes after `len` are a later version's, and not judged.
+    /// Bytes after `len` are of another origin, and not judged.
     #[inline]
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, BlobError> {
         match bytes.first_chunk() {
@@ -89,6 +94,8 @@ impl<'a> Extension<'a> {
         let name = std::str::from_utf8(name.ok_or(bounds)?).map_err(|error| {
             BlobError::InvalidUtf8 { field: "name", valid_up_to: error.valid_up_to() }
         })?;
+        let records = FIXED_LEN.checked_add(name.len()).map(|end| end.next_multiple_of(8));
+        let records = bytes.get(..len).zip(records).and_then(|(region, at)| region.get(at..));
         let unknown = |field, code| BlobError::ExtensionCode { field, code };
         let (contiguity, compression) = (fixed.contiguity, fixed.compression);
         Ok(Self {
@@ -103,6 +110,7 @@ impl<'a> Extension<'a> {
                 }
             },
             name,
+            origin: record::parse(records.unwrap_or_default())?,
         })
     }
 
@@ -116,7 +124,8 @@ impl<'a> Extension<'a> {
             return Ok(0);
         }
         let len = self.name.len().checked_add(padding(self.name.len()));
-        len.and_then(|len| len.checked_add(FIXED_LEN)).ok_or(BlobError::TooLong)
+        let fixed = FIXED_LEN.saturating_add(record::encoded_len(self.origin));
+        len.and_then(|len| len.checked_add(fixed)).ok_or(BlobError::TooLong)
     }
 
     /// Appends the region to a blob that ends with `out`, at a multiple of 8.
@@ -138,6 +147,6 @@ impl<'a> Extension<'a> {
         fixed.write(out);
         out.extend_from_slice(self.name.as_bytes());
         out.resize(out.len().next_multiple_of(8), 0);
-        Ok(())
+        record::write(self.origin, out)
     }
 }

@@ -35,9 +35,9 @@ wire_struct! {
 }
 
 impl Header {
-    /// The header at the front of `bytes`, which hold the whole blob it speaks of.
+    /// The header at the front of `bytes`, and the blob it speaks of, which they hold whole.
     #[inline]
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, BlobError> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), BlobError> {
         let have = bytes.len();
         let Some(header) = Self::read(&mut Reader::new(bytes)) else {
             return Err(no_header(bytes));
@@ -46,13 +46,14 @@ impl Header {
         if header.size < wide(HEADER_LEN) {
             return Err(BlobError::Size { size: header.size });
         }
-        if header.size > wide(have) {
+        let size = usize::try_from(header.size).ok();
+        let Some(blob) = size.and_then(|size| bytes.get(..size)) else {
             return Err(BlobError::Truncated { need: header.size, have });
-        }
+        };
         if header.reserved != 0 {
             return Err(BlobError::Reserved { value: header.reserved });
         }
-        Ok(header)
+        Ok((header, blob))
     }
 
     pub(super) fn storage_kind(&self) -> Result<TensorMemory, BlobError> {

@@ -62,13 +62,22 @@
 //! | offset | type | field | rule |
 //! |---|---|---|---|
 //! | 0 | u32 | `magic` | `GTX1` in ASCII |
-//! | 4 | u32 | `len` | bytes of the region with its padding, these 24 included |
+//! | 4 | u32 | `len` | bytes of the region with its records, these 24 included |
 //! | 8 | u32 | `flags` | bit 0 the CPU may read, 1 it may write, 2 the tensor is a view; others are not judged |
 //! | 12 | u32 | `contiguity` | a [`Contiguity`](crate::Contiguity) code |
 //! | 16 | u32 | `compression` | a [`CompressionScheme`](crate::CompressionScheme) code, 0 plain rows |
 //! | 20 | u32 | `name_len` | bytes of the tensor's name, 0 for none |
 //!
-//! Then the name in UTF-8, and zeros until the next multiple of 8.
+//! Then the name in UTF-8, and zeros until the next multiple of 8. Records fill what is left of `len`:
+//!
+//! | offset | type | field | rule |
+//! |---|---|---|---|
+//! | 0 | u32 | `kind` | 1 where the image lies in the tensor, 2 which part of a frame that image is; others are passed over |
+//! | 4 | u32 | `len` | bytes of the record, these 8 included; at least 32 of a known kind, more are a later version's |
+//! | 8 | u32 x 4 | `x`, `y`, `width`, `height` | a rectangle in pixels, not empty |
+//! | 24 | u32 x 2 | `of_width`, `of_height` | the tensor (1), or the frame (2), that it lies in |
+//!
+//! Each begins at a multiple of 8. Kind 2 is of meaning beside kind 1; of equal kinds the last counts.
 //!
 //! # Refusals
 //!
@@ -87,6 +96,7 @@ pub mod packet;
 mod plane;
 mod planes;
 mod quant;
+mod record;
 mod regions;
 mod spec;
 mod strings;

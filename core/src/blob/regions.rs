@@ -19,13 +19,9 @@ pub(super) struct Regions<'a> {
 }
 
 impl<'a> Regions<'a> {
-    /// Measures out the regions; `bytes` start with the blob that `header` was read from.
+    /// Measures out the regions of the blob that `header` was read from.
     #[inline(always)]
-    pub(super) fn find(header: &Header, bytes: &'a [u8]) -> Result<Self, BlobError> {
-        let size = usize::try_from(header.size).ok();
-        let Some(blob) = size.and_then(|size| bytes.get(..size)) else {
-            return Err(BlobError::Truncated { need: header.size, have: bytes.len() });
-        };
+    pub(super) fn find(header: &Header, blob: &'a [u8]) -> Result<Self, BlobError> {
         let mut tape = Tape { blob, at: HEADER_LEN };
         let shape = tape.words("ndim", header.ndim)?;
         let strides = tape.words("strides_len", header.strides_len)?;

@@ -76,10 +76,10 @@ impl<'a> BlobView<'a> {
     /// anything else is judged.
     #[inline(always)]
     pub fn parse(bytes: &'a [u8]) -> Result<Self, BlobError> {
-        let header = Header::parse(bytes)?;
+        let (header, blob) = Header::parse(bytes)?;
         let (storage_kind, dtype) = (header.storage_kind()?, header.dtype()?);
         let fence_fd = header.fence_fd()?;
-        let regions = Regions::find(&header, bytes)?;
+        let regions = Regions::find(&header, blob)?;
         let zero_points = regions.zero_points.len();
         quant::check(header.quant_axis, regions.shape(), regions.scales(), zero_points)?;
         let (format, colorimetry) = strings::read(regions.strings)?;

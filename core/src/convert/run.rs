@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     format::MAX_PLANES,
-    preprocess::{ContentRegion, PreprocessSpec},
+    preprocess::{ContentRegion, Origin, PreprocessSpec},
     shape::Region,
     sys::{
         cpu::{self, Work},
@@ -142,6 +142,16 @@ impl Converter {
         &self.plan.destination
     }
 
+    /// Where the pixels of the input come from: what leads a box that a model found back to the
+    /// frame, and what to say of the tensor by
+    /// [`with_origin`](crate::TensorDyn::with_origin).
+    #[must_use]
+    pub const fn origin(&self) -> Origin {
+        let (width, height) = (self.plan.source.width, self.plan.source.height);
+        let taken = ContentRegion::new(self.plan.crop, width, height);
+        Origin { content: self.plan.content, taken: Some(taken) }
+    }
+
     /// A box that a model found, given as parts of its input, as parts of the whole frame.
     ///
     /// ```
@@ -158,14 +168,8 @@ impl Converter {
     /// # Ok::<(), tensor_core::convert::ConvertError>(())
     /// ```
     #[must_use]
-    #[expect(clippy::as_conversions, reason = "sides are at most MAX_SIDE, exact as f32")]
     pub fn to_frame(&self, found: [f32; 4]) -> [f32; 4] {
-        let Region { x, y, width, height } = self.plan.crop;
-        let (whole_width, whole_height) = (self.plan.source.width, self.plan.source.height);
-        let across = |part: f32| (x as f32 + part * width as f32) / whole_width as f32;
-        let down = |part: f32| (y as f32 + part * height as f32) / whole_height as f32;
-        let [left, top, right, bottom] = self.plan.content.unletter(found);
-        [across(left), down(top), across(right), down(bottom)]
+        self.origin().to_frame(found)
     }
 }
 

@@ -96,6 +96,14 @@ fn a_reused_descriptor_number_with_another_file_is_no_hit() {
     assert!(!import(&mut cache, &layout, &[&second]).hit);
 }
 
+#[test]
+fn an_inode_number_is_of_its_filesystem() {
+    let key = |dev, ino, offset| PlaneKey { identity: FileIdentity { dev, ino }, offset };
+    assert_eq!(key(1, 7, 0), key(1, 7, 0));
+    assert_ne!(key(1, 7, 0), key(27, 7, 0));
+    assert_ne!(key(1, 7, 0), key(1, 7, 64));
+}
+
 // S-ID-09
 #[test]
 fn an_upstream_that_never_recycles_is_bounded() {

@@ -99,10 +99,11 @@ pub fn unletter_norm(found: [f32; 4], content: [f32; 4]) -> [f32; 4] {
 }
 
 /// Where an image lies in its destination, in pixels and as parts of the destination.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentRegion {
     pixels: Region,
-    normalized: [f32; 4],
+    dst_width: usize,
+    dst_height: usize,
 }
 
 impl ContentRegion {
@@ -114,23 +115,14 @@ impl ContentRegion {
     /// assert_eq!(content.normalized(), [0.0, 0.21875, 1.0, 0.78125]);
     /// ```
     #[must_use]
-    pub fn new(pixels: Region, dst_width: usize, dst_height: usize) -> Self {
-        let part = |position: usize, of: usize| float(position) / float(of.max(1));
-        let Region { x, y, width, height } = pixels;
-        let normalized = [
-            part(x, dst_width),
-            part(y, dst_height),
-            part(x.saturating_add(width), dst_width),
-            part(y.saturating_add(height), dst_height),
-        ];
-        Self { pixels, normalized }
+    pub const fn new(pixels: Region, dst_width: usize, dst_height: usize) -> Self {
+        Self { pixels, dst_width, dst_height }
     }
 
     /// An image that fills a destination of `dst_width` by `dst_height` pixels.
     #[must_use]
-    pub fn full(dst_width: usize, dst_height: usize) -> Self {
-        let normalized = [0.0, 0.0, 1.0, 1.0];
-        Self { pixels: Region::new(0, 0, dst_width, dst_height), normalized }
+    pub const fn full(dst_width: usize, dst_height: usize) -> Self {
+        Self::new(Region::new(0, 0, dst_width, dst_height), dst_width, dst_height)
     }
 
     /// The rectangle in pixels of the destination.
@@ -139,28 +131,44 @@ impl ContentRegion {
         self.pixels
     }
 
+    /// Width and height of the destination in pixels.
+    #[must_use]
+    pub const fn size(&self) -> (usize, usize) {
+        (self.dst_width, self.dst_height)
+    }
+
     /// The rectangle as parts of the destination: `[xmin, ymin, xmax, ymax]`, 0 to 1.
     #[must_use]
-    pub const fn normalized(&self) -> [f32; 4] {
-        self.normalized
+    pub fn normalized(&self) -> [f32; 4] {
+        if self.is_full() {
+            return [0.0, 0.0, 1.0, 1.0];
+        }
+        let part = |position: usize, of: usize| float(position) / float(of.max(1));
+        let Region { x, y, width, height } = self.pixels;
+        [
+            part(x, self.dst_width),
+            part(y, self.dst_height),
+            part(x.saturating_add(width), self.dst_width),
+            part(y.saturating_add(height), self.dst_height),
+        ]
     }
 
     /// Whether the image fills the destination.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.normalized == [0.0, 0.0, 1.0, 1.0]
+        self.pixels == Region::new(0, 0, self.dst_width, self.dst_height)
     }
 
     /// The rectangle as parts, unless the image fills the destination.
     #[must_use]
     pub fn letterboxed(&self) -> Option<[f32; 4]> {
-        (!self.is_full()).then_some(self.normalized)
+        (!self.is_full()).then(|| self.normalized())
     }
 
     /// A box given as parts of the destination, as parts of the image: see [`unletter_norm`].
     #[must_use]
     pub fn unletter(&self, found: [f32; 4]) -> [f32; 4] {
-        unletter_norm(found, self.normalized)
+        unletter_norm(found, self.normalized())
     }
 }
 

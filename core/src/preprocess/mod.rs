@@ -19,6 +19,7 @@
 
 mod geometry;
 mod normalization;
+mod origin;
 #[cfg(feature = "serde")]
 mod serial;
 mod spec;
@@ -30,5 +31,6 @@ pub use geometry::{
     ContentRegion, ContentRegionError, ContentRegionSource, letterbox_rect, unletter_norm,
 };
 pub use normalization::{Normalization, NormalizationError, NormalizationPreset, broadcast_rgb};
+pub use origin::Origin;
 pub use spec::PreprocessSpec;
 pub use word::{Fit, FitMode, Interpolation, LetterboxPlacement, PadSpace};

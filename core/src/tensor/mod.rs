@@ -34,6 +34,7 @@ use crate::{
     layout::{ImageLayout, LayoutError},
     memory::Memory,
     memory_kind::TensorMemory,
+    preprocess::Origin,
     quantization::Quantization,
     shape::{Shape, Strides},
 };
@@ -94,6 +95,7 @@ impl TensorDyn {
             colorimetry: Colorimetry::default(),
             quantization: None,
             name: None,
+            origin: None,
         };
         let shape = layout.shape()?;
         Ok(Self { storage: Arc::new(storage), layout, shape, is_view: false })
@@ -141,6 +143,24 @@ impl TensorDyn {
     #[must_use]
     pub fn with_name(mut self, name: impl Into<Arc<str>>) -> Self {
         Arc::make_mut(&mut self.storage).name = Some(name.into());
+        self
+    }
+
+    /// The same tensor, with where its pixels come from described: how a box that a model finds in it
+    /// is led back to the frame.
+    ///
+    /// ```
+    /// use tensor_core::{CpuAccess, PixelFormat, Region, TensorDyn};
+    /// use tensor_core::preprocess::{ContentRegion, Origin};
+    /// let content = ContentRegion::new(Region::new(0, 2, 8, 4), 8, 8);
+    /// let input = TensorDyn::image(PixelFormat::Rgb, 8, 8, CpuAccess::ReadWrite)?;
+    /// let input = input.with_origin(Origin { content, taken: None });
+    /// assert_eq!(input.origin().map(|it| it.to_frame([0.0, 0.25, 0.5, 0.75])), Some([0.0, 0.0, 0.5, 1.0]));
+    /// # Ok::<(), tensor_core::TensorError>(())
+    /// ```
+    #[must_use]
+    pub fn with_origin(mut self, origin: Origin) -> Self {
+        Arc::make_mut(&mut self.storage).origin = Some(origin);
         self
     }
 
@@ -235,6 +255,13 @@ impl TensorDyn {
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.storage.name.as_deref()
+    }
+
+    /// Where the pixels of a model's input come from, where that is known. A view of a part is
+    /// another image, of which it is not.
+    #[must_use]
+    pub fn origin(&self) -> Option<Origin> {
+        self.storage.origin.filter(|_| !self.is_view)
     }
 
     /// What the CPU may do with the bytes.

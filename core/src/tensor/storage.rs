@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use super::BufferIdentity;
 use crate::{
     access::CpuAccess, colorimetry::Colorimetry, dtype::DType, format::MAX_PLANES, memory::Memory,
-    quantization::Quantization,
+    preprocess::Origin, quantization::Quantization,
 };
 
 /// The memories of a tensor, and what holds for every part of it. Held once, so that a view costs a
@@ -21,4 +21,5 @@ pub(super) struct Storage {
     pub(super) colorimetry: Colorimetry,
     pub(super) quantization: Option<Quantization>,
     pub(super) name: Option<Arc<str>>,
+    pub(super) origin: Option<Origin>,
 }

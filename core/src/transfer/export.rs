@@ -199,5 +199,6 @@ fn extension(tensor: &TensorDyn) -> Extension<'_> {
         contiguity: if is_dma_buf { tensor.contiguity() } else { Contiguity::Unknown },
         compression: None,
         name: tensor.name().unwrap_or_default(),
+        origin: tensor.origin(),
     }
 }

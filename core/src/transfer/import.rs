@@ -76,6 +76,10 @@ pub(super) fn tensor_of(
         .with_colorimetry(view.colorimetry())
         .with_view_mark(extension.is_view);
     let tensor = if extension.name.is_empty() { tensor } else { tensor.with_name(extension.name) };
+    let tensor = match extension.origin {
+        Some(origin) => tensor.with_origin(origin),
+        None => tensor,
+    };
     Ok(match quantization(view)? {
         Some(quantization) => tensor.with_quantization(quantization)?,
         None => tensor,

@@ -3,5 +3,6 @@
 
 pub(crate) mod copy;
 pub(crate) mod downstream;
+pub(crate) mod offered;
 pub(crate) mod propose;
 pub(crate) mod provider;

@@ -1,6 +1,6 @@
 use std::sync::{
     Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use gst::{
@@ -23,6 +23,10 @@ pub struct TensorBufferPool {
     plan: Mutex<Option<Arc<Plan>>>,
     /// Whether it was said that the machine gives less than the best memory.
     said: AtomicBool,
+    /// Whether any buffer's pages are not known to be one run.
+    pub(super) is_scattered: AtomicBool,
+    /// Times that a buffer was taken.
+    pub(super) taken: AtomicUsize,
 }
 
 impl TensorBufferPool {
@@ -34,6 +38,10 @@ impl TensorBufferPool {
     /// A pool made by `g_object_new` has the default settings.
     fn settings(&self) -> &Settings {
         self.settings.get_or_init(Settings::default)
+    }
+
+    pub(super) fn is_plain(&self) -> bool {
+        self.settings.get().is_none_or(|settings| *settings == Settings::default())
     }
 
     fn plan(&self) -> MutexGuard<'_, Option<Arc<Plan>>> {
@@ -55,6 +63,9 @@ impl TensorBufferPool {
             Some(memory) => memory,
             None => self.own_memory(&plan)?,
         };
+        if !memory.flags().contains(gst::MemoryFlags::PHYSICALLY_CONTIGUOUS) {
+            self.is_scattered.store(true, Ordering::Relaxed);
+        }
         plan.buffer(memory, self.settings().access)
     }
 
@@ -141,6 +152,14 @@ impl BufferPoolImpl for TensorBufferPool {
         let is_usable = plan.is_some();
         *self.plan() = plan;
         is_usable && self.keep(config) && !changed
+    }
+
+    fn acquire_buffer(
+        &self,
+        params: Option<&BufferPoolAcquireParams>,
+    ) -> Result<gst::Buffer, FlowError> {
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        self.parent_acquire_buffer(params)
     }
 
     fn alloc_buffer(

@@ -20,7 +20,9 @@ mod error;
 mod imp;
 mod plan;
 
-use gst::glib;
+use std::sync::atomic::Ordering;
+
+use gst::{glib, subclass::prelude::*};
 
 pub use builder::TensorBufferPoolBuilder;
 pub use error::PoolError;
@@ -36,6 +38,18 @@ impl TensorBufferPool {
     #[must_use]
     pub fn new() -> Self {
         glib::Object::new()
+    }
+
+    /// Whether nothing but the defaults was asked of the pool.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.imp().is_plain()
+    }
+
+    /// Times that a buffer was taken, if they are not known to be one run of physical pages each.
+    pub(crate) fn taken_scattered(&self) -> Option<usize> {
+        let pool = self.imp();
+        let taken = pool.taken.load(Ordering::Relaxed);
+        pool.is_scattered.load(Ordering::Relaxed).then_some(taken)
     }
 
     /// Asks for a pool, step by step.

@@ -8,6 +8,7 @@ use gst_base::{
     prelude::*,
     subclass::{BaseTransformMode, prelude::*},
 };
+use gst_video::VideoCropMeta;
 
 use super::{
     negotiate, pool,
@@ -17,8 +18,9 @@ use super::{
 };
 use crate::{
     allocation::{propose, provider},
-    pads, tensor_caps,
+    pads,
     tensorimport::importer::Stream,
+    video_layout,
 };
 
 pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
@@ -48,13 +50,14 @@ impl TensorConvert {
         gst::debug!(CAT, imp = self, "{why}: a new generation, {dropped} imports dropped");
     }
 
-    /// The caps of the input that frames of `incaps` become, when `outcaps` are what is open.
-    fn known(&self, incaps: &gst::CapsRef, outcaps: &gst::CapsRef) -> Option<gst::Caps> {
+    /// Fills in what the first of `outcaps` leaves open of the input that frames of `incaps` become.
+    fn fill_in(&self, incaps: &gst::CapsRef, outcaps: &mut gst::CapsRef) -> Option<()> {
+        let frames = video_layout::info_from_caps(incaps).ok()?;
         let stream = Stream::from_caps(incaps).ok()?;
         let wish = Wish::of(&self.settings(), outcaps).ok()?;
         let input = wish.destination([stream.layout.width(), stream.layout.height()]);
-        let (shape, rate) = (negotiate::batch_of_one(&input), gst::Fraction::new(0, 1));
-        Some(tensor_caps::caps(input.dtype, &shape, rate))
+        negotiate::fixate(outcaps.structure_mut(0)?, &input, &frames);
+        Some(())
     }
 }
 
@@ -164,15 +167,9 @@ impl BaseTransformImpl for TensorConvert {
             }
         }
         other.truncate();
-        let full = is_forward.then(|| self.known(caps, &other)).flatten();
-        if let (Some(full), Some(first)) = (full, other.make_mut().structure_mut(0)) {
-            for field in ["types", "dimensions"] {
-                // Caps that say it already are kept, so that what does not fit is refused.
-                let value = full.structure(0).and_then(|full| full.value(field).ok());
-                if let (false, Some(value)) = (first.has_field(field), value) {
-                    first.set_value(field, value.to_owned());
-                }
-            }
+        if is_forward {
+            // What is wrong is said by set_caps, which can fail.
+            let _filled_in = self.fill_in(caps, other.make_mut());
         }
         other.fixate();
         other
@@ -184,7 +181,7 @@ impl BaseTransformImpl for TensorConvert {
             gst::element_imp_error!(self, gst::LibraryError::Settings, ("{error}"));
             gst::loggable_error!(CAT, "{incaps} to {out}: {error}")
         })?;
-        let content = stage.converter.content_region().pixels();
+        let content = stage.origin().content.pixels();
         gst::debug!(CAT, imp = self, "{incaps} to {out}, the image at {content}");
         *self.stage() = Some(stage);
         Ok(())
@@ -196,6 +193,10 @@ impl BaseTransformImpl for TensorConvert {
         query: &mut gst::query::Allocation,
     ) -> Result<(), gst::LoggableError> {
         propose::complete(query, &propose::Request::default(), provider::find);
+        // The frame ends here, so that cropping is ours to promise.
+        if query.find_allocation_meta::<VideoCropMeta>().is_none() {
+            query.add_allocation_meta::<VideoCropMeta>(None);
+        }
         self.new_generation("allocation query");
         Ok(())
     }
@@ -207,14 +208,10 @@ impl BaseTransformImpl for TensorConvert {
         let caps = query.get_owned().0;
         let caps =
             caps.ok_or_else(|| gst::loggable_error!(CAT, "allocation query without caps"))?;
-        let destination = self.stage().as_ref().map(|stage| stage.converter.destination().clone());
-        let destination = destination.ok_or_else(|| gst::loggable_error!(CAT, "no caps yet"))?;
-        let size = pool::size(&destination).and_then(|size| u32::try_from(size).ok());
-        let pool = pool::new(&destination, &caps)?;
-        while query.allocation_pools().len() > 0 {
-            query.remove_nth_allocation_pool(0);
-        }
-        query.add_allocation_pool(Some(&pool), size.unwrap_or(0), 1, 0);
+        let known = self.stage().as_ref().map(|stage| (stage.described().clone(), stage.origin()));
+        let (described, origin) = known.ok_or_else(|| gst::loggable_error!(CAT, "no caps yet"))?;
+        pool::decide(query, &caps, &described, origin)?;
+        gst::debug!(CAT, imp = self, "decided {query:?}");
         Ok(())
     }
 

@@ -12,10 +12,13 @@
 
 mod imp;
 mod negotiate;
+mod output;
 mod pool;
 mod settings;
 mod stage;
 mod wish;
+
+use std::sync::LazyLock;
 
 use gst::{glib, prelude::*};
 
@@ -26,6 +29,7 @@ glib::wrapper! {
 }
 
 pub(crate) fn register(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
+    LazyLock::force(&imp::CAT);
     gst::Element::register(
         Some(plugin),
         "tensorconvert",

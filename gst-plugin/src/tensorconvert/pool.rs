@@ -1,15 +1,17 @@
-//! Buffers of one dense tensor each, which know it.
+//! Where output buffers come from: downstream's pool if it has one that serves, else our own.
 
 mod imp {
     use std::sync::{Arc, OnceLock};
 
     use gst::{BufferPoolAcquireParams, FlowError, glib, subclass::prelude::*};
     use tensor_core::{
-        CpuAccess, TensorDyn, TensorError, convert::Destination, memory::AllocPolicy,
+        CpuAccess, Origin, TensorError,
+        memory::{AllocError, AllocPolicy},
         transfer::TransferError,
     };
     use thiserror::Error;
 
+    use super::super::output::Described;
     use crate::{
         allocator::{AllocatorError, wrap},
         memo::{self, FrameImport},
@@ -21,9 +23,8 @@ mod imp {
         /// A pool that nobody told what it is of.
         #[error("the pool was not told which tensor it is of")]
         NoTensor,
-        /// More bytes than the address space has.
-        #[error("the tensor is larger than the address space")]
-        TooLarge,
+        #[error(transparent)]
+        Alloc(#[from] AllocError),
         #[error(transparent)]
         Tensor(#[from] TensorError),
         #[error(transparent)]
@@ -33,20 +34,17 @@ mod imp {
     }
 
     #[derive(Debug, Default)]
-    pub struct InputPool(pub(super) OnceLock<Destination>);
+    pub struct InputPool(pub(super) OnceLock<(Described, Origin)>);
 
     impl InputPool {
+        /// A memory of one tensor and nothing else, born with its import.
         fn new_buffer(&self) -> Result<gst::Buffer, InputPoolError> {
-            let destination = self.0.get().ok_or(InputPoolError::NoTensor)?;
-            let (shape, dtype) = (destination.shape(), destination.dtype);
-            let mut tensor =
-                TensorDyn::new(&shape, dtype, &AllocPolicy::with_fd(), CpuAccess::ReadWrite)?;
-            if let Some(quantization) = &destination.quantization {
-                tensor = tensor.with_quantization(quantization.clone())?;
-            }
-            let size = super::size(destination).ok_or(InputPoolError::TooLarge)?;
-            let memory = tensor.memories().first().ok_or(InputPoolError::NoTensor)?;
-            let wrapped = wrap(memory, size)?;
+            let (described, origin) = self.0.get().ok_or(InputPoolError::NoTensor)?;
+            let size = described.form.len();
+            let memory = AllocPolicy::with_fd().allocate(size, CpuAccess::ReadWrite)?.memory;
+            let wrapped = wrap(&memory, size)?;
+            let tensor = described.tensor(described.form.clone().into(), [memory])?;
+            let tensor = tensor.with_origin(*origin);
             let import = FrameImport::of_tensor(tensor, &[0], memo::share)?;
             memo::set_born(&wrapped, Arc::new(import));
             let mut buffer = gst::Buffer::new();
@@ -80,32 +78,95 @@ mod imp {
     }
 }
 
-use gst::{glib, prelude::*, subclass::prelude::*};
-use tensor_core::convert::Destination;
+use gst::{glib, prelude::*, query, subclass::prelude::*};
+use gst_video::BUFFER_POOL_OPTION_VIDEO_META;
+use tensor_core::Origin;
+
+use super::output::{Described, Form};
+use crate::pool::TensorBufferPool;
 
 glib::wrapper! {
     /// A pool of a model's inputs.
     pub struct InputPool(ObjectSubclass<imp::InputPool>) @extends gst::BufferPool, gst::Object;
 }
 
-/// Bytes of one input: all elements, no padding.
-pub(super) fn size(destination: &Destination) -> Option<usize> {
-    let elements =
-        destination.shape().iter().try_fold(1_usize, |all, dim| all.checked_mul(*dim))?;
-    elements.checked_mul(destination.dtype.size_bytes())
+/// Makes the pool that buffers under `caps` come from the first, and only, in downstream's answer.
+pub(super) fn decide(
+    query: &mut query::Allocation,
+    caps: &gst::Caps,
+    described: &Described,
+    origin: Origin,
+) -> Result<(), glib::BoolError> {
+    let size = u32::try_from(described.form.len());
+    let size = size.map_err(|_| glib::bool_error!("{caps}: more than 4 GiB a buffer"))?;
+    let offered = query.allocation_pools().next();
+    let (theirs, asked, min, max) = offered.unwrap_or((None, 0, 1, 0));
+    let size = size.max(asked);
+    let allocator = query.allocation_params().next();
+    let theirs = theirs.filter(|pool| serves(pool, (caps, size, min, max), allocator, described));
+    let (pool, min, max) = match theirs {
+        Some(pool) => (pool, min, max),
+        // Who wants more than one at once says so; how many there are at most is our own business.
+        None => (own(caps, size, min, (described, origin))?, min, 0),
+    };
+    while query.allocation_pools().len() > 0 {
+        query.remove_nth_allocation_pool(0);
+    }
+    query.add_allocation_pool(Some(&pool), size, min, max);
+    Ok(())
 }
 
-/// A pool of inputs like `destination`, which flow under `caps`.
-pub(super) fn new(
-    destination: &Destination,
-    caps: &gst::Caps,
-) -> Result<gst::BufferPool, glib::BoolError> {
-    let pool = glib::Object::new::<InputPool>();
-    pool.imp().0.get_or_init(|| destination.clone());
-    let size = size(destination).and_then(|size| u32::try_from(size).ok());
-    let size = size.ok_or_else(|| glib::bool_error!("{caps}: more than 4 GiB a buffer"))?;
+/// Whether downstream's pool gives buffers that can be written where they are. Only a buffer of it
+/// tells; what does not serve is left as it was found, inactive.
+fn serves(
+    pool: &gst::BufferPool,
+    (caps, size, min, max): (&gst::Caps, u32, u32, u32),
+    allocator: Option<(Option<gst::Allocator>, gst::AllocationParams)>,
+    described: &Described,
+) -> bool {
     let mut config = pool.config();
-    config.set_params(Some(caps), size, 1, 0);
+    config.set_params(Some(caps), size, min, max);
+    if pool.has_option(BUFFER_POOL_OPTION_VIDEO_META) {
+        config.add_option(BUFFER_POOL_OPTION_VIDEO_META);
+    }
+    if let Some((allocator, params)) = allocator {
+        config.set_allocator(allocator.as_ref(), Some(&params));
+    }
+    if pool.set_config(config).is_err() && !agrees(pool, (caps, size, min, max)) {
+        return false;
+    }
+    if pool.set_active(true).is_err() {
+        return false;
+    }
+    let now = gst::BufferPoolAcquireParams::with_flags(gst::BufferPoolAcquireFlags::DONTWAIT);
+    let serves = pool.acquire_buffer(Some(&now)).is_ok_and(|buffer| described.fits(&buffer));
+    if !serves {
+        // A pool that cannot be stopped is not used either way.
+        let _stopped = pool.set_active(false);
+    }
+    serves
+}
+
+/// Whether a pool that changed what was asked, as a larger size, still keeps it.
+fn agrees(pool: &gst::BufferPool, (caps, size, min, max): (&gst::Caps, u32, u32, u32)) -> bool {
+    let config = pool.config();
+    config.validate_params(Some(caps), size, min, max).is_ok() && pool.set_config(config).is_ok()
+}
+
+fn own(
+    caps: &gst::Caps,
+    size: u32,
+    min: u32,
+    (described, origin): (&Described, Origin),
+) -> Result<gst::BufferPool, glib::BoolError> {
+    if let Form::Image(_) = described.form {
+        let pool = TensorBufferPool::builder().caps(caps).buffers(min, 0).build();
+        return Ok(pool.map_err(|error| glib::bool_error!("{caps}: {error}"))?.upcast());
+    }
+    let pool = glib::Object::new::<InputPool>();
+    pool.imp().0.get_or_init(|| (described.clone(), origin));
+    let mut config = pool.config();
+    config.set_params(Some(caps), size, min, 0);
     pool.set_config(config)?;
     Ok(pool.upcast())
 }

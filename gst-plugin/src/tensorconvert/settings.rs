@@ -5,7 +5,7 @@ use std::{cell::OnceCell, path::Path, sync::LazyLock};
 use gst::{glib, prelude::*};
 use tensor_core::{
     FitMode, Interpolation, LetterboxPlacement, PadSpace,
-    convert::{ChannelOrder, MAX_SIDE, TensorOrder},
+    convert::{ChannelOrder, MAX_SIDE, MAX_THREADS, TensorOrder},
 };
 
 use crate::model::{self, ModelError, ModelInput};
@@ -67,6 +67,15 @@ pub(super) static PROPERTIES: LazyLock<Vec<glib::ParamSpec>> = LazyLock::new(|| 
         side("height", "Height"),
         glib::ParamSpecInt::builder("zero-point")
             .blurb("The integer that stands for 0; of meaning with scale")
+            .mutable_ready()
+            .build(),
+        glib::ParamSpecUInt::builder("threads")
+            .blurb(
+                "Threads that share out the rows of a frame; the streaming thread is one of them",
+            )
+            .minimum(1)
+            .maximum(u32::try_from(MAX_THREADS).unwrap_or(1))
+            .default_value(1)
             .mutable_ready()
             .build(),
     ];

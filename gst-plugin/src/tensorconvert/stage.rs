@@ -1,19 +1,22 @@
 //! What is there once both caps are known: it makes an input of every frame.
 
 use gst::glib;
+use gst_video::{VideoCropMeta, VideoMeta};
 use tensor_core::{
-    convert::{ConvertOptions, Converter, RunError, Source},
+    ContentRegion, Origin, PreprocessSpec, Region,
+    convert::{ConvertError, ConvertOptions, Converter, RunError, Source},
     import_cache::DEFAULT_CAPACITY,
 };
 use thiserror::Error;
 
 use super::{
     negotiate,
+    output::{Described, Output, OutputError},
     settings::Settings,
     wish::{self, Wish, WishError},
 };
 use crate::{
-    BufferTensorExt, FrameTensorError, TensorMeta, TensorMetaError, memo, tensor_caps,
+    BufferTensorExt, FrameTensorError, TensorMeta, TensorMetaError,
     tensorimport::{
         frame::FrameError,
         importer::{Importer, Stream},
@@ -31,9 +34,10 @@ pub(super) enum StageError {
     NoTensor,
     #[error(transparent)]
     Tensor(#[from] FrameTensorError),
-    /// A buffer whose memory is no input.
-    #[error("the output buffer is not of this element's pool")]
-    Output,
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    #[error(transparent)]
+    Plan(#[from] ConvertError),
     #[error(transparent)]
     Run(#[from] RunError),
     #[error(transparent)]
@@ -47,10 +51,13 @@ impl StageError {
             Self::Frame(FrameError::Import(_)) | Self::Tensor(_) => {
                 gst::element_error!(element, gst::ResourceError::Read, ("{self}"));
             }
-            Self::Meta(_) | Self::NoTensor | Self::Output => {
+            Self::Meta(_) | Self::NoTensor => {
                 gst::element_error!(element, gst::CoreError::Failed, ("{self}"));
             }
-            Self::Frame(_) | Self::Run(_) => {
+            Self::Output(_) => {
+                gst::element_error!(element, gst::ResourceError::Write, ("{self}"));
+            }
+            Self::Frame(_) | Self::Plan(_) | Self::Run(_) => {
                 gst::element_error!(element, gst::StreamError::Format, ("{self}"));
             }
         }
@@ -61,7 +68,12 @@ impl StageError {
 #[derive(Debug)]
 pub(super) struct Stage {
     importer: Importer,
-    pub(super) converter: Converter,
+    converter: Converter,
+    output: Output,
+    /// Whole frames; one with a crop meta is smaller.
+    source: Source,
+    spec: PreprocessSpec,
+    options: ConvertOptions,
 }
 
 impl Stage {
@@ -71,24 +83,36 @@ impl Stage {
         outcaps: &gst::CapsRef,
     ) -> Result<Self, WishError> {
         let stream = Stream::from_caps(incaps)?;
-        let layout = &stream.layout;
-        let destination =
-            Wish::of(settings, outcaps)?.destination([layout.width(), layout.height()]);
-        let caps = tensor_caps::parse(outcaps)?;
-        let wanted = (destination.dtype, destination.shape());
-        let shapes = [negotiate::batch_of_one(&destination), destination.shape()];
-        if caps.0 != wanted.0 || !shapes.contains(&caps.1) {
-            let caps = Box::new(caps);
-            return Err(WishError::Negotiated { caps, wanted: Box::new(wanted) });
-        }
+        let (width, height) = (stream.layout.width(), stream.layout.height());
+        let destination = Wish::of(settings, outcaps)?.destination([width, height]);
+        let source =
+            Source::new(stream.layout.format(), width, height).with_colorimetry(stream.colorimetry);
+        // What is guessed of a frame's colours is guessed of the whole of it.
+        let source = source.with_colorimetry(source.colors());
         let spec = wish::spec(settings, &destination)?;
-        let source = Source::new(layout.format(), layout.width(), layout.height())
-            .with_colorimetry(stream.colorimetry);
-        let options = ConvertOptions::default().with_crop(wish::crop(settings)?);
+        let threads = wide(settings.get("threads"));
+        let crop = wish::crop(settings)?;
+        let options = ConvertOptions::default().with_crop(crop).with_threads(threads);
+        let output = Output::new(Described {
+            form: negotiate::form(outcaps, &destination)?,
+            dtype: destination.dtype,
+            quantization: destination.quantization.clone(),
+            colorimetry: negotiate::colors(source.colorimetry, &destination),
+        });
         let converter = Converter::new(&source, &spec, &destination, &options)?;
         let mut importer = Importer::new(DEFAULT_CAPACITY);
         importer.set_stream(stream);
-        Ok(Self { importer, converter })
+        Ok(Self { importer, converter, output, source, spec, options })
+    }
+
+    /// What output buffers hold.
+    pub(super) fn described(&self) -> &Described {
+        &self.output.described
+    }
+
+    /// Where the pixels of an input come from, unless a crop meta says otherwise.
+    pub(super) fn origin(&self) -> Origin {
+        self.converter.origin()
     }
 
     /// Upstream's buffers are about to be others; says how many were remembered.
@@ -104,8 +128,43 @@ impl Stage {
         let mut frame = share(frame).buffer;
         self.importer.attach(frame.make_mut())?;
         let tensor = frame.tensor_meta().ok_or(StageError::NoTensor)?.tensor(&frame)?;
-        let input = memo::find(out.peek_memory(0), |_| true).ok_or(StageError::Output)?;
+        if let (Some(width), Some(height)) = (tensor.width(), tensor.height()) {
+            self.follow(width, height)?;
+        }
+        let origin = self.origin_of(&frame);
+        let (input, handles) = self.output.tensor(out, origin)?;
         self.converter.run(&tensor, &input.tensor)?;
-        Ok(TensorMeta::add(out, &input)?)
+        Ok(TensorMeta::put(out, &input.attachment, Some(&input), &handles)?)
     }
+
+    /// Plans anew when the crop meta of a frame leaves another size than that of the frame before.
+    fn follow(&mut self, width: usize, height: usize) -> Result<(), ConvertError> {
+        let planned = *self.converter.source();
+        if (planned.width, planned.height) != (width, height) {
+            let source = Source { width, height, ..self.source };
+            let destination = self.converter.destination().clone();
+            self.converter = Converter::new(&source, &self.spec, &destination, &self.options)?;
+        }
+        Ok(())
+    }
+
+    /// Where the pixels come from that are made of `frame`: its crop meta's part is one of the whole.
+    fn origin_of(&self, frame: &gst::BufferRef) -> Origin {
+        let origin = self.converter.origin();
+        let (Some(crop), Some(taken)) = (frame.meta::<VideoCropMeta>(), origin.taken) else {
+            return origin;
+        };
+        let whole = frame.meta::<VideoMeta>().map(|meta| [meta.width(), meta.height()].map(wide));
+        let [width, height] = whole.unwrap_or([self.source.width, self.source.height]);
+        let (x, y, cropped_width, cropped_height) = crop.rect();
+        let [x, y, cropped_width, cropped_height] = [x, y, cropped_width, cropped_height].map(wide);
+        let part = Region::new(x, y, cropped_width, cropped_height);
+        let taken = part.of_inner(taken.pixels());
+        Origin { taken: taken.map(|taken| ContentRegion::new(taken, width, height)), ..origin }
+    }
+}
+
+/// A `u32` always fits: Linux has no narrower address space.
+fn wide(value: u32) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
 }

@@ -6,6 +6,7 @@ use tensor_core::{
     DType, Normalization, PreprocessSpec, Quantization, QuantizationError, Region, Shape,
     broadcast_rgb,
     convert::{ChannelOrder, ConvertError, Crop, Destination, TensorOrder},
+    layout::StridedError,
     preprocess::NormalizationError,
 };
 use thiserror::Error;
@@ -15,6 +16,7 @@ use crate::{
     model::{ModelError, ModelInput},
     tensor_caps::TensorCapsError,
     tensorimport::frame::FrameError,
+    video_layout::VideoLayoutError,
 };
 
 /// Why no input can be made as asked.
@@ -48,13 +50,13 @@ pub(super) enum WishError {
         /// The order asked for.
         order: ChannelOrder,
     },
-    /// Caps of a tensor that the properties and the model do not make.
-    #[error("negotiated {caps:?}, the properties and the model make {wanted:?}")]
+    /// Caps of an input that the properties and the model do not make.
+    #[error("negotiated {caps}, the properties and the model make {wanted}")]
     Negotiated {
-        /// Dtype and shape in the caps.
-        caps: Box<(DType, Shape)>,
-        /// Dtype and shape of the input.
-        wanted: Box<(DType, Shape)>,
+        /// The caps.
+        caps: String,
+        /// Size, channels, axes and dtype of the input.
+        wanted: String,
     },
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -68,6 +70,10 @@ pub(super) enum WishError {
     Caps(#[from] TensorCapsError),
     #[error(transparent)]
     Frame(#[from] FrameError),
+    #[error(transparent)]
+    Video(#[from] VideoLayoutError),
+    #[error(transparent)]
+    Tensor(#[from] StridedError),
 }
 
 /// What is known of the input; the rest is open.

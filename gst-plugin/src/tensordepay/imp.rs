@@ -11,7 +11,7 @@ use crate::{
     tensorpay::{STREAM, STREAM_VERSION},
 };
 
-static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
+pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("a stream of bytes as tensors");
     gst::DebugCategory::new("tensordepay", gst::DebugColorFlags::empty(), blurb)
 });

@@ -18,6 +18,8 @@ mod error;
 mod imp;
 mod unpack;
 
+use std::sync::LazyLock;
+
 use gst::{glib, prelude::*};
 
 pub use error::DepayError;
@@ -28,5 +30,6 @@ glib::wrapper! {
 }
 
 pub(crate) fn register(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
+    LazyLock::force(&imp::CAT);
     gst::Element::register(Some(plugin), "tensordepay", gst::Rank::NONE, TensorDepay::static_type())
 }

@@ -28,6 +28,8 @@ mod settings;
 pub(crate) mod share;
 mod stats;
 
+use std::sync::LazyLock;
+
 use gst::{glib, prelude::*};
 
 pub use choices::{Access, Attach, Fallback};
@@ -39,6 +41,7 @@ glib::wrapper! {
 }
 
 pub(crate) fn register(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
+    LazyLock::force(&imp::CAT);
     gst::Element::register(
         Some(plugin),
         "tensorimport",

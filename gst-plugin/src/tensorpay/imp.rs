@@ -12,7 +12,7 @@ use crate::{
     pads::{self, Filter},
 };
 
-static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
+pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("tensors as a stream of bytes");
     gst::DebugCategory::new("tensorpay", gst::DebugColorFlags::empty(), blurb)
 });

@@ -12,6 +12,8 @@
 mod error;
 mod imp;
 
+use std::sync::LazyLock;
+
 use gst::{glib, prelude::*};
 
 pub use error::PayError;
@@ -28,5 +30,6 @@ glib::wrapper! {
 }
 
 pub(crate) fn register(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
+    LazyLock::force(&imp::CAT);
     gst::Element::register(Some(plugin), "tensorpay", gst::Rank::NONE, TensorPay::static_type())
 }

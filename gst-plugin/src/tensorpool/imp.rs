@@ -19,13 +19,14 @@ use super::{
 use crate::{
     allocation::{
         downstream::Downstream,
+        offered::Offered,
         propose::{self, Provider},
     },
     memo,
     tensorimport::caps as templates,
 };
 
-static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
+pub(super) static CAT: LazyLock<gst::DebugCategory> = LazyLock::new(|| {
     let blurb = Some("frames put into memory that accelerators take");
     gst::DebugCategory::new("tensorpool", gst::DebugColorFlags::empty(), blurb)
 });
@@ -36,6 +37,8 @@ struct State {
     downstream: Arc<Downstream>,
     /// Where copies go, made for the first.
     target: Option<gst::BufferPool>,
+    /// What upstream may be filling.
+    offered: Option<Offered>,
     counters: Counters,
 }
 
@@ -137,6 +140,17 @@ impl TensorPool {
         }
     }
 
+    /// Why the frames of a stream that ends never came, if we are to know; told once.
+    fn refusal(&self) -> Option<String> {
+        let (offered, frames) = {
+            let mut state = self.state();
+            (state.offered.take(), state.counters.frames())
+        };
+        let why = offered?.refusal(frames)?;
+        gst::warning!(CAT, imp = self, "{why}");
+        Some(why)
+    }
+
     fn fail(&self, error: &StageError) -> gst::FlowError {
         match error {
             StageError::Pool(_) | StageError::Gst(_) => {
@@ -155,7 +169,11 @@ impl TensorPool {
     /// What upstream can have its frames in.
     fn provider(&self, stage: &Stage) -> Option<Provider> {
         match stage.terms.pool() {
-            Ok(pool) => Some(Provider { pool: pool.upcast(), allocator: stage.terms.allocator() }),
+            Ok(pool) => {
+                let mut state = self.state();
+                state.offered = Some(Offered::new(&pool, state.counters.frames()));
+                Some(Provider { pool: pool.upcast(), allocator: stage.terms.allocator() })
+            }
             Err(error) => {
                 gst::warning!(CAT, imp = self, "no pool to offer: {error}");
                 None
@@ -239,6 +257,8 @@ impl BaseTransformImpl for TensorPool {
 
     fn stop(&self) -> Result<(), gst::ErrorMessage> {
         self.drop_target();
+        // An application that stops at upstream's error sees this in the log alone.
+        let _logged = self.refusal();
         let mut state = self.state();
         (state.stage, state.downstream) = (None, Arc::default());
         Ok(())
@@ -285,7 +305,7 @@ impl BaseTransformImpl for TensorPool {
         if said.pool.is_some() || said.size > 0 {
             query.add_allocation_pool(said.pool.as_ref(), said.size, said.min, said.max);
         }
-        if said.allocator.is_some() && !stage.terms.contiguous {
+        if said.allocator.is_some() && stage.terms.takes_any_dma_bufs() {
             query.add_allocation_param(said.allocator.as_ref(), said.params);
         }
         propose::complete(query, &stage.terms.request, || self.provider(&stage));
@@ -297,7 +317,10 @@ impl BaseTransformImpl for TensorPool {
         &self,
         query: &mut gst::query::Allocation,
     ) -> Result<(), gst::LoggableError> {
-        let said = Downstream::of(query);
+        let mut said = Downstream::of(query);
+        let stage = self.state().stage.clone();
+        let takes_theirs = stage.is_some_and(|stage| stage.terms.takes_any_dma_bufs());
+        said.pool = said.pool.filter(|_| takes_theirs);
         gst::debug!(CAT, imp = self, "downstream says {said:?}");
         if !said.reads_video_meta {
             gst::info!(CAT, imp = self, "downstream does not say that it reads GstVideoMeta");
@@ -315,6 +338,10 @@ impl BaseTransformImpl for TensorPool {
         let is_start = event.type_() == gst::EventType::FlushStart;
         if is_start || event.type_() == gst::EventType::FlushStop {
             self.set_flushing(is_start);
+        }
+        let ends = event.type_() == gst::EventType::Eos;
+        if let Some(why) = ends.then(|| self.refusal()).flatten() {
+            gst::element_imp_warning!(self, gst::ResourceError::Settings, ("{why}"));
         }
         self.parent_sink_event(event)
     }

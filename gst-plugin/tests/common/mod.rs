@@ -177,7 +177,7 @@ pub(crate) fn load_plugin_file() {
 
 /// Makes each element of the plugin once, whichever copy of the code registered it last.
 pub(crate) fn make_every_element() {
-    for name in ["tensorimport", "tensorconvert", "tensorpay", "tensordepay"] {
+    for name in ["tensorimport", "tensorconvert", "tensorpay", "tensordepay", "tensorpool"] {
         let element = gst::ElementFactory::make(name).build().unwrap();
         element.set_state(gst::State::Ready).unwrap();
         element.set_state(gst::State::Null).unwrap();

@@ -1,7 +1,10 @@
 //! Instructions of one answer, counted by `perf`, or by `valgrind` where the kernel does not let
 //! `perf` count.
 
-use std::{env, fmt, fs, process::{self, Command}};
+use std::{
+    env, fmt, fs,
+    process::{self, Command},
+};
 
 use crate::question::{Question, Side};
 

@@ -30,7 +30,7 @@ pub enum Question {
     CopyToFlat,
     /// Parse a blob of one memory and read every field.
     ParseBlob,
-    /// A tensor out of a blob and a descriptor of shared memory.
+    /// A tensor out of a blob and a descriptor of shared memory; S-BLOB-15 wants it under 10 µs.
     ImportBlob,
     /// A blob of a dma-buf by reference, ours into bytes that are used again.
     ExportBlob,

@@ -4,6 +4,8 @@ use super::*;
 use crate::{
     access::CpuAccess,
     compression::{CompressionScheme, Contiguity},
+    preprocess::{ContentRegion, Origin},
+    shape::Region,
 };
 
 const EXTENSION: Extension<'_> = Extension {
@@ -12,6 +14,7 @@ const EXTENSION: Extension<'_> = Extension {
     contiguity: Contiguity::Contiguous,
     compression: Some(CompressionScheme::Afbc),
     name: "camera",
+    origin: None,
 };
 
 fn with(extension: Extension<'_>) -> Vec<u8> {
@@ -31,7 +34,8 @@ fn every_field_comes_back() {
         for contiguity in Contiguity::ALL.iter().copied() {
             for compression in CompressionScheme::ALL.iter().copied().map(Some).chain([None]) {
                 for is_view in [false, true] {
-                    let said = Extension { access, is_view, contiguity, compression, name };
+                    let origin = None;
+                    let said = Extension { access, is_view, contiguity, compression, name, origin };
                     let blob = with(said);
                     assert!(blob.len().is_multiple_of(8));
                     assert_eq!(BlobView::parse(&blob).unwrap().extension(), said);
@@ -72,10 +76,11 @@ fn bytes_of_another_origin_are_not_judged() {
 #[test]
 fn a_longer_region_of_a_later_version_is_read_as_far_as_it_is_known() {
     let mut blob = with(EXTENSION);
-    blob.extend_from_slice(&[0xff; 16]);
+    // Records of kinds that are not known, the last without its padding.
+    blob.extend_from_slice(b"\xff\xff\xff\xff\x08\0\0\0\x03\0\0\0\x0a\0\0\0##");
     let size = wide_len(&blob);
     poke(&mut blob, 0, &size);
-    poke(&mut blob, start() + 4, &48_u32.to_le_bytes());
+    poke(&mut blob, start() + 4, &50_u32.to_le_bytes());
     // A flag that is not known either.
     poke(&mut blob, start() + 11, &[0x80]);
     assert_eq!(BlobView::parse(&blob).unwrap().extension(), EXTENSION);
@@ -111,6 +116,67 @@ fn a_region_cut_short_is_refused() {
         let error = BlobView::parse(&cut).expect_err("the cut went unnoticed");
         assert!(matches!(error, BlobError::ExtensionBounds { .. }), "{end}: {error}");
     }
+}
+
+pub(super) const ORIGIN: Origin = Origin {
+    content: ContentRegion::new(Region::new(0, 140, 640, 360), 640, 640),
+    taken: Some(ContentRegion::new(Region::new(640, 0, 640, 360), 1280, 720)),
+};
+
+fn with_origin() -> Vec<u8> {
+    with(Extension { origin: Some(ORIGIN), ..EXTENSION })
+}
+
+#[test]
+fn where_pixels_come_from_is_carried() {
+    let records = &with_origin()[start() + 32..];
+    let golden = [[1, 32, 0, 140, 640, 360, 640, 640], [2, 32, 640, 0, 640, 360, 1280, 720]];
+    let golden: Vec<u8> =
+        golden.as_flattened().iter().flat_map(|it| u32::to_le_bytes(*it)).collect();
+    assert_eq!(records, golden);
+    for name in ["", "a", "images__"] {
+        for taken in [None, ORIGIN.taken] {
+            let origin = Some(Origin { taken, ..ORIGIN });
+            let said = Extension { name, origin, ..Extension::default() };
+            let blob = with(said);
+            assert!(blob.len().is_multiple_of(8));
+            assert_eq!(BlobView::parse(&blob).unwrap().extension(), said);
+        }
+    }
+}
+
+// S-PARSE-10
+#[test]
+fn each_wrong_record_is_refused() {
+    let at = start() + 32;
+    let changed = |field: usize, value: u32| {
+        let mut blob = with_origin();
+        poke(&mut blob, at + field, &value.to_le_bytes());
+        BlobView::parse(&blob).map(|view| view.extension().origin)
+    };
+    let refuse = |field, value| changed(field, value).expect_err("the change went unnoticed");
+    for len in [0, 7, 65, u32::MAX] {
+        assert_eq!(refuse(4, len), BlobError::ExtensionRecord { len: len.into(), left: 64 });
+    }
+    assert_eq!(refuse(4, 31), BlobError::ExtensionRecord { len: 31, left: 32 });
+    for (field, value) in [(8, 1), (12, 281), (16, 0), (16, u32::MAX), (20, 0), (24, 639), (28, 0)]
+    {
+        let error = refuse(field, value);
+        assert!(matches!(error, BlobError::ExtensionRegion { kind: 1, .. }), "{field}: {error}");
+    }
+    // An unknown kind is passed over; which part of a frame it is says nothing of no image.
+    assert_eq!(changed(0, 3), Ok(None));
+    assert_eq!(changed(32, 7), Ok(Some(Origin { taken: None, ..ORIGIN })));
+    // A longer record of a later version.
+    assert_eq!(changed(4, 64), Ok(Some(Origin { taken: None, ..ORIGIN })));
+}
+
+#[test]
+fn a_rectangle_that_no_reader_takes_is_not_written() {
+    let outside = ContentRegion::new(Region::new(1, 0, 640, 640), 640, 640);
+    let origin = Some(Origin { content: outside, taken: None });
+    let spec = BlobSpec { extension: Extension { origin, ..EXTENSION }, ..plain(&[4], &[]) };
+    assert!(matches!(spec.to_bytes(), Err(BlobError::ExtensionRegion { kind: 1, .. })));
 }
 
 fn wide_len(blob: &[u8]) -> [u8; 8] {

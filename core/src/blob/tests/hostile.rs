@@ -1,6 +1,6 @@
 //! Bytes from an enemy: each ends in an error or in a view that answers every question.
 
-use super::*;
+use super::{extension::ORIGIN, *};
 use crate::format::PixelFormat;
 
 /// The values that break sums and products.
@@ -8,6 +8,10 @@ const NASTY: [u64; 7] = [0, 1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 1 << 63, u
 
 /// Blobs with every region in use: by handle, and inline.
 fn victims() -> [Vec<u8>; 2] {
+    with_extension(Extension { name: "images", origin: Some(ORIGIN), ..Extension::default() })
+}
+
+fn with_extension(extension: Extension<'_>) -> [Vec<u8>; 2] {
     let by_handle = [
         PlaneRecord { handle_bytes: &[1, 2, 3], ..referenced(0, 64, 4096) },
         referenced(1, 4096, 2048),
@@ -20,6 +24,7 @@ fn victims() -> [Vec<u8>; 2] {
             quant_scales: &[0.5, 1.0, 2.0],
             quant_zero_points: &[1, 2, 3],
             format: Some(PixelFormat::Nv12),
+            extension,
             ..plain(&[2, 3], planes)
         };
         spec.to_bytes().unwrap()
@@ -46,7 +51,15 @@ fn survive(blob: &[u8]) {
         assert!(plane.used <= plane.size);
         assert_eq!(plane.require_linear().is_ok(), plane.modifier == 0);
     }
+    survive_origin(&view);
     let _ = (view.pid(), view.fence_fd(), view.colorimetry(), format!("{view:?}"));
+}
+
+fn survive_origin(view: &BlobView<'_>) {
+    for region in view.extension().origin.iter().flat_map(|it| [Some(it.content), it.taken]) {
+        let (width, height) = region.map_or((0, 0), |region| region.size());
+        assert!(region.is_none_or(|region| region.pixels().fits(width, height)));
+    }
 }
 
 // S-PARSE-01, S-PARSE-02, D-15, D-16
@@ -83,7 +96,8 @@ fn nasty_values_in_two_header_words_at_once() {
 // S-BLOB-04
 #[test]
 fn every_truncation_is_refused() {
-    for victim in victims() {
+    // A blob that ends where its extension begins is one without it.
+    for victim in with_extension(Extension::default()) {
         for len in 0..victim.len() {
             assert!(BlobView::parse(&victim[..len]).is_err());
             let mut blob = victim[..len].to_vec();

@@ -193,7 +193,7 @@ fn pbo() -> (Arc<Inline>, Memory) {
     (inline, Memory::pbo(BUFFER, 4096, Arc::new(gl), CpuAccess::ReadWrite).unwrap())
 }
 
-// S-CUDA-03, S-CUDA-06, D-52
+// S-CUDA-03, S-CUDA-06, S-CUDA-08 (a stand-in, so stated as unsupported), D-52
 #[test]
 fn a_dma_buf_is_imported_once_and_by_its_first_map() {
     let memory = dma_buf();

@@ -70,6 +70,18 @@ typedef struct {
   GstTensorBlobPlane planes[GST_TENSOR_BLOB_MAX_PLANES];
 } GstTensorBlob;
 
+/* A rectangle, and the size of what it is a part of; pixels. */
+typedef struct {
+  guint32 x, y, width, height;
+  guint32 of_width, of_height;
+} GstTensorBlobRegion;
+
+/* Where the pixels of a model's input come from. */
+typedef struct {
+  GstTensorBlobRegion content;  /* where the image lies in the input */
+  GstTensorBlobRegion taken;    /* which part of the frame it is; of_width 0 where that is not known */
+} GstTensorBlobOrigin;
+
 /* G_TYPE_INVALID where no plugin has registered the meta. */
 static inline GType
 gst_tensor_blob_meta_api_get_type (void)
@@ -178,6 +190,85 @@ gst_tensor_blob_meta_read (const GstTensorBlobMeta * meta, GstTensorBlob * out)
   const guint8 *data = gst_tensor_blob_meta_get_data (meta, &size);
 
   return data != NULL && gst_tensor_blob_parse (data, size, out);
+}
+
+/* Reads where the pixels come from out of the blob at the front of `size` bytes. FALSE when it does not
+ * say. */
+static inline gboolean
+gst_tensor_blob_parse_origin (const guint8 * data, gsize size, GstTensorBlobOrigin * out)
+{
+  GstTensorBlob tensor;
+  guint64 at, left, len, skip;
+
+  memset (out, 0, sizeof (*out));
+  if (!gst_tensor_blob_parse (data, size, &tensor))
+    return FALSE;
+  /* Inside the blob: the parser has seen all of it. */
+  at = 72 + 8 * ((guint64) GST_READ_UINT32_LE (data + 44) + GST_READ_UINT32_LE (data + 64))
+      + 4 * ((guint64) GST_READ_UINT32_LE (data + 52) + GST_READ_UINT32_LE (data + 56))
+      + GST_READ_UINT32_LE (data + 60) + GST_READ_UINT64_LE (data + 16);
+  left = GST_READ_UINT64_LE (data) - at;
+  if (left < 24 || memcmp (data + at, "GTX1", 4) != 0)
+    return FALSE;
+  len = GST_READ_UINT32_LE (data + at + 4);
+  if (len > left)
+    return FALSE;
+  skip = 24 + ((guint64) GST_READ_UINT32_LE (data + at + 20) + 7) / 8 * 8;
+  while (skip + 32 <= len) {
+    const guint8 *record = data + at + skip;
+    guint32 kind = GST_READ_UINT32_LE (record), bytes = GST_READ_UINT32_LE (record + 4);
+    GstTensorBlobRegion *region = kind == 1 ? &out->content : kind == 2 ? &out->taken : NULL;
+
+    if (bytes < 8 || bytes > len - skip)
+      return FALSE;
+    if (region && bytes >= 32) {
+      region->x = GST_READ_UINT32_LE (record + 8);
+      region->y = GST_READ_UINT32_LE (record + 12);
+      region->width = GST_READ_UINT32_LE (record + 16);
+      region->height = GST_READ_UINT32_LE (record + 20);
+      region->of_width = GST_READ_UINT32_LE (record + 24);
+      region->of_height = GST_READ_UINT32_LE (record + 28);
+      if (region->width == 0 || region->height == 0
+          || (guint64) region->x + region->width > region->of_width
+          || (guint64) region->y + region->height > region->of_height)
+        return FALSE;
+    }
+    skip += ((guint64) bytes + 7) / 8 * 8;
+  }
+  return out->content.of_width != 0;
+}
+
+static inline gboolean
+gst_tensor_blob_meta_read_origin (const GstTensorBlobMeta * meta, GstTensorBlobOrigin * out)
+{
+  gsize size = 0;
+  const guint8 *data = gst_tensor_blob_meta_get_data (meta, &size);
+
+  return data != NULL && gst_tensor_blob_parse_origin (data, size, out);
+}
+
+/* Leads a box, { xmin, ymin, xmax, ymax } as parts of a model's input, back to the frame, of which it is
+ * parts then: of the image, where the frame is not known. It is held to what was taken. */
+static inline void
+gst_tensor_blob_origin_to_frame (const GstTensorBlobOrigin * origin, gfloat box[4])
+{
+  const GstTensorBlobRegion *content = &origin->content, *taken = &origin->taken;
+  guint i;
+
+  for (i = 0; i < 4; i++) {
+    gboolean across = i % 2 == 0;
+    gfloat from = across ? content->x : content->y;
+    gfloat extent = across ? content->width : content->height;
+    gfloat of = across ? content->of_width : content->of_height;
+    gfloat part = (box[i] * of - from) / extent;
+
+    part = CLAMP (part, 0.0f, 1.0f);
+    if (taken->of_width != 0 && across)
+      part = (taken->x + part * taken->width) / taken->of_width;
+    else if (taken->of_width != 0)
+      part = (taken->y + part * taken->height) / taken->of_height;
+    box[i] = part;
+  }
 }
 
 /* The blob of a tensor of `bytes` bytes that is no image, its elements in C order from byte `offset`

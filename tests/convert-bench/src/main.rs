@@ -23,7 +23,7 @@ const SIDES: [&str; 5] = ["ours", "videoconvertscale", "OpenCV", "edgefirst-imag
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [python, script, rest @ ..] = arguments.as_slice() else {
-        eprintln!("usage: tensor-bench-convert PYTHON OPENCV.PY [PART-OF-A-NAME]");
+        eprintln!("usage: tensor-convert-bench PYTHON OPENCV.PY [PART-OF-A-NAME]");
         return;
     };
     gst::init().expect("GStreamer");

@@ -1,0 +1,206 @@
+//! The tensor that each output buffer is written as, whoever's pool it is of.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use tensor_core::{
+    Colorimetry, CpuAccess, DType, ImageLayout, Layout, MAX_PLANES, Memory, Origin, Quantization,
+    TensorDyn, TensorError,
+    layout::{StridedError, StridedLayout},
+    memory::ImportError,
+    transfer::TransferError,
+};
+use thiserror::Error;
+
+use crate::{
+    handles::{self, Handles},
+    memo::{self, FrameImport},
+    tensorimport::frame::{FrameError, place},
+    video_layout::{self, VideoLayoutError},
+};
+
+/// Memories of other pools that are remembered: more than a pool has in flight.
+const REMEMBERED: usize = 64;
+
+/// Why an output buffer cannot be written.
+#[derive(Debug, Error)]
+pub(crate) enum OutputError {
+    /// A memory that only GStreamer can map.
+    #[error("memory {index} of the output buffer has no descriptor")]
+    NoFd {
+        /// Which memory of the buffer.
+        index: i64,
+    },
+    #[error(transparent)]
+    Place(#[from] FrameError),
+    #[error(transparent)]
+    Video(#[from] VideoLayoutError),
+    #[error(transparent)]
+    Strided(#[from] StridedError),
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+    #[error(transparent)]
+    Transfer(#[from] TransferError),
+}
+
+/// The layout of an output buffer.
+#[derive(Clone, Debug)]
+pub(crate) enum Form {
+    /// One dense tensor.
+    Tensor(StridedLayout),
+    /// An image, laid out so unless its buffer says otherwise.
+    Image(ImageLayout),
+}
+
+impl Form {
+    /// Bytes of a buffer.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Tensor(dense) => dense.required_len(),
+            Self::Image(image) => image.required_len(0),
+        }
+    }
+}
+
+impl From<Form> for Layout {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Tensor(dense) => Self::Strided(dense),
+            Form::Image(image) => Self::Image(image),
+        }
+    }
+}
+
+/// What every output buffer of one pair of caps holds.
+#[derive(Clone, Debug)]
+pub(crate) struct Described {
+    pub(crate) form: Form,
+    pub(crate) dtype: DType,
+    pub(crate) quantization: Option<Quantization>,
+    pub(crate) colorimetry: Colorimetry,
+}
+
+impl Described {
+    /// The tensor, laid out like `layout` in `memories`.
+    pub(crate) fn tensor(
+        &self,
+        layout: Layout,
+        memories: impl IntoIterator<Item = Memory>,
+    ) -> Result<TensorDyn, TensorError> {
+        let access = CpuAccess::ReadWrite;
+        let tensor = TensorDyn::from_memories(layout, self.dtype, memories, access)?
+            .with_colorimetry(self.colorimetry);
+        match &self.quantization {
+            Some(quantization) => tensor.with_quantization(quantization.clone()),
+            None => Ok(tensor),
+        }
+    }
+
+    /// Whether that is what `tensor` is.
+    fn is(&self, tensor: &TensorDyn, layout: &Layout) -> bool {
+        tensor.layout() == layout
+            && tensor.dtype() == self.dtype
+            && tensor.quantization() == self.quantization.as_ref()
+            && tensor.colorimetry() == self.colorimetry
+            && tensor.access().writes()
+    }
+
+    /// Where it lies in `buffer`, and in which of its memories. No syscall, no allocation.
+    fn place(&self, buffer: &gst::BufferRef) -> Result<(Layout, Handles), OutputError> {
+        match &self.form {
+            Form::Image(image) => {
+                let placed = place(buffer, &video_layout::layout_of_buffer(image, buffer)?)?;
+                Ok((Layout::Image(placed.layout), placed.handles))
+            }
+            Form::Tensor(dense) => {
+                let (need, memories) = (dense.required_len(), buffer.n_memory());
+                let first = (memories > 0).then(|| buffer.peek_memory(0));
+                let have = first.map_or(0, gst::MemoryRef::size);
+                if need > have {
+                    return Err(FrameError::TooSmall { need, have, memories }.into());
+                }
+                let mut handles = Handles::default();
+                handles.note(0);
+                let offset = first.map_or(0, gst::MemoryRef::offset);
+                let (shape, strides) = (dense.shape().clone(), dense.strides().clone());
+                let there = StridedLayout::new(shape, strides, offset, dense.element_bytes())?;
+                Ok((Layout::Strided(there), handles))
+            }
+        }
+    }
+
+    /// Whether buffers like this one can be written: their memories have descriptors.
+    pub(crate) fn fits(&self, buffer: &gst::BufferRef) -> bool {
+        let placed = self.place(buffer).ok();
+        placed.is_some_and(|(_, handles)| {
+            let mut memories = handles.memories(buffer);
+            memories.all(|memory| memory.and_then(handles::fd).is_some())
+        })
+    }
+}
+
+/// The tensors of output buffers, and those that are remembered.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) described: Described,
+    /// The imports of memories that were not born with the one they need, the newest last.
+    remembered: VecDeque<Arc<FrameImport>>,
+}
+
+impl Output {
+    pub(crate) fn new(described: Described) -> Self {
+        Self { described, remembered: VecDeque::new() }
+    }
+
+    /// The tensor that `buffer` is to be written as, and which of its memories that lies in, with `origin` said of it. For a memory that
+    /// came before with the same origin there is no syscall and no allocation.
+    pub(crate) fn tensor(
+        &mut self,
+        buffer: &gst::BufferRef,
+        origin: Origin,
+    ) -> Result<(Arc<FrameImport>, Handles), OutputError> {
+        let (layout, handles) = self.described.place(buffer)?;
+        let is_it = |import: &FrameImport| self.described.is(&import.tensor, &layout);
+        let same = |import: &FrameImport| is_it(import) && import.tensor.origin() == Some(origin);
+        if let Some(known) = find(buffer, &handles, same) {
+            return Ok((known, handles));
+        }
+        let tensor = match find(buffer, &handles, is_it) {
+            Some(of_other_origin) => of_other_origin.tensor.clone(),
+            None => self.described.tensor(layout, memories(buffer, &handles)?)?,
+        };
+        let tensor = tensor.with_origin(origin);
+        let import = Arc::new(FrameImport::of_tensor(tensor, handles.as_slice(), memo::share)?);
+        for memory in handles.memories(buffer).flatten() {
+            memo::set_seen(memory, &import);
+        }
+        if self.remembered.len() >= REMEMBERED {
+            self.remembered.pop_front();
+        }
+        self.remembered.push_back(Arc::clone(&import));
+        Ok((import, handles))
+    }
+}
+
+/// The import that every memory of the buffer remembers, if it is `wanted`.
+fn find(
+    buffer: &gst::BufferRef,
+    handles: &Handles,
+    wanted: impl Fn(&FrameImport) -> bool,
+) -> Option<Arc<FrameImport>> {
+    let mut memories = handles.memories(buffer);
+    let import = memo::find(memories.next().flatten()?, wanted)?;
+    let all = memories.all(|memory| memory.is_some_and(|memory| memo::is_part_of(memory, &import)));
+    all.then_some(import)
+}
+
+/// The memories themselves, by their descriptors.
+fn memories(buffer: &gst::BufferRef, handles: &Handles) -> Result<Vec<Memory>, OutputError> {
+    let mut memories = Vec::with_capacity(MAX_PLANES);
+    for (index, memory) in handles.as_slice().iter().zip(handles.memories(buffer)) {
+        let fd = memory.and_then(handles::fd).ok_or(OutputError::NoFd { index: *index })?;
+        memories.push(Memory::import(fd, CpuAccess::ReadWrite)?);
+    }
+    Ok(memories)
+}
