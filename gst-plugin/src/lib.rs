@@ -53,6 +53,7 @@ pub fn plugin_register_static() -> Result<(), glib::BoolError> {
 fn plugin_init(plugin: &gst::Plugin) -> Result<(), glib::BoolError> {
     allocator::register();
     TensorMeta::register().map_err(|error| glib::bool_error!("{error}"))?;
+    TensorMeta::announce(plugin);
     tensorpay::register(plugin)?;
     tensordepay::register(plugin)?;
     tensorconvert::register(plugin)?;

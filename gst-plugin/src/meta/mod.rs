@@ -134,6 +134,11 @@ impl TensorMeta {
         registration::info().map(|_| ())
     }
 
+    /// Has `plugin` loaded, by GStreamer 1.28 and newer, where a buffer with the meta is received.
+    pub(crate) fn announce(plugin: &gst::Plugin) {
+        registration::announce(plugin);
+    }
+
     /// Says that `buffer` holds `frame`, in place of what was said before: its tensor 0.
     ///
     /// # Errors

@@ -13,8 +13,8 @@ use gst::{
     ffi,
     glib::{
         self,
-        ffi::GType,
-        translate::{FromGlib, IntoGlib},
+        ffi::{GType, gboolean},
+        translate::{FromGlib, IntoGlib, ToGlibPtr},
     },
 };
 use libloading::os::unix::{Library, RTLD_LAZY};
@@ -88,6 +88,27 @@ fn register() -> Option<&'static ffi::GstMetaInfo> {
     unsafe { info.as_ref() }
 }
 
+type Announce = unsafe extern "C" fn(*mut ffi::GstPlugin, *const ffi::GstMetaInfo) -> gboolean;
+
+/// Lets GStreamer 1.28 and newer load the plugin when a meta of ours is received.
+pub(super) fn announce(plugin: &gst::Plugin) {
+    let (Ok(info), library) = (info(), gstreamer()) else { return };
+    // SAFETY: the type is that of the function's declaration in gst/gstmetafactory.h.
+    let Ok(announce) = (unsafe { library.get::<Announce>(c"gst_meta_factory_register") }) else {
+        return;
+    };
+    // SAFETY: the plugin lives through the call, the registration as long as the process.
+    unsafe { announce(plugin.to_glib_none().0, info) };
+}
+
+/// The library that this code is linked to, for what is newer than the version it was built for.
+fn gstreamer() -> Library {
+    // SAFETY: GStreamer is loaded, we are linked to it; this only finds it again.
+    let opened = unsafe { Library::open(Some(GSTREAMER), RTLD_LAZY) };
+    // A program that has GStreamer linked in statically has no such file.
+    opened.unwrap_or_else(|_| Library::this())
+}
+
 type New = unsafe extern "C" fn(GType, *const c_char, usize) -> *mut ffi::GstMetaInfo;
 type Register = unsafe extern "C" fn(*mut ffi::GstMetaInfo) -> *const ffi::GstMetaInfo;
 
@@ -100,10 +121,7 @@ struct Newer {
 
 impl Newer {
     fn find() -> Option<Self> {
-        // SAFETY: GStreamer is loaded, we are linked to it; this only finds it again.
-        let opened = unsafe { Library::open(Some(GSTREAMER), RTLD_LAZY) };
-        // A program that has GStreamer linked in statically has no such file.
-        let library = opened.unwrap_or_else(|_| Library::this());
+        let library = gstreamer();
         // SAFETY: the type is that of the function's declaration in gst/gstmeta.h.
         let new = *unsafe { library.get::<New>(c"gst_meta_info_new") }.ok()?;
         // SAFETY: the type is that of the function's declaration in gst/gstmeta.h.
