@@ -10,7 +10,7 @@ use super::{
     importer::{Content, Imported, Importer, Says},
     settings::Options,
 };
-use crate::video_layout;
+use crate::{analytics, video_layout};
 
 /// What there is while the element runs.
 #[derive(Debug)]
@@ -146,6 +146,9 @@ impl Intake {
         }
         let is_said = self.options.attach.contains(Attach::TENSOR);
         self.importer.put(buffer, &imported, is_said)?;
+        if self.options.attach.contains(Attach::ANALYTICS) {
+            analytics::attach_or_log(buffer);
+        }
         Ok(imported)
     }
 
