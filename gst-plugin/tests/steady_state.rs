@@ -5,10 +5,12 @@
 mod common;
 #[path = "../../core/tests/counting/mod.rs"]
 mod counting;
+mod steady;
 
 use common::*;
 use counting::allocations;
 use gst_video::VideoFormat;
+use steady::{Line, Source};
 
 fn allocations_of_100_frames(memory: &gst::Memory, with_meta: bool) -> usize {
     let mut harness = harness(NV12);
@@ -42,5 +44,19 @@ fn nothing_is_allocated_for_a_memory_that_came_before() {
 fn nothing_is_allocated_for_a_layout_from_the_video_meta() {
     for memory in memories() {
         assert_eq!(allocations_of_100_frames(&memory, true), 0);
+    }
+}
+
+/// Only a `GstMemory` that never came before is given something to remember by: its memo.
+#[test]
+fn a_frame_of_a_running_stream_costs_its_meta_alone() {
+    init();
+    for (source, most) in [(Source::Pooled, 0), (Source::Recycled, 0), (Source::Fresh, 1)] {
+        let [ours, identity] = ["tensorimport", "identity"].map(|element| {
+            let line = Line::new(element);
+            line.push(source, 10);
+            allocations(|| line.push(source, 100))
+        });
+        assert_eq!(ours - identity, most * 100, "{}", source.name());
     }
 }

@@ -365,3 +365,13 @@ fn the_cache_holds_as_many_buffers_as_it_is_told() {
     }
     assert_eq!(["live", "evictions"].map(|s| stat(&element(&harness), s)), [3, 6]);
 }
+
+/// The README's example, which runs as a doctest, is the shortest way there is.
+// S-GST-13
+#[test]
+fn from_a_sample_to_mapped_bytes_takes_a_few_lines() {
+    let readme = include_str!("../../README.md");
+    let lines = readme.lines().skip_while(|line| !line.contains("pull_sample"));
+    let until_mapped = lines.take_while(|line| !line.contains("map_read")).count() + 1;
+    assert!((2..=10).contains(&until_mapped), "{until_mapped} lines");
+}

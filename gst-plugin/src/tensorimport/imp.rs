@@ -22,7 +22,7 @@ use super::{
     caps,
     frame::{Cause, FrameError},
     importer::{Content, Imported},
-    intake::{Intake, Taken},
+    intake::{Described, Intake, Taken},
     settings::{self, Settings},
     share::{Shared, share},
     stats,
@@ -74,8 +74,8 @@ impl TensorImport {
     fn describe(&self, buffer: &mut gst::BufferRef) -> Result<Option<gst::Buffer>, gst::FlowError> {
         let taken = self.with_intake(|intake| intake.take(buffer));
         match taken.ok_or(FrameError::NoCaps).flatten().map_err(|error| self.fail(&error))? {
-            Taken::Here(imported) => {
-                self.note(&imported);
+            Taken::Here(described) => {
+                self.note(described);
                 Ok(None)
             }
             Taken::Moved { mut to, why, bytes } => {
@@ -85,27 +85,26 @@ impl TensorImport {
                 }
                 let attached = self.with_intake(|intake| intake.attach(moved));
                 let attached = attached.ok_or(FrameError::NoCaps).flatten();
-                let imported = attached.map_err(|error| self.fail(&error))?;
-                self.note_moved(&why, bytes, &imported);
-                self.note(&imported);
+                let described = attached.map_err(|error| self.fail(&error))?;
+                self.note_moved(&why, bytes, &described.imported);
+                self.note(described);
                 Ok(Some(to))
             }
         }
     }
 
     /// Logs a frame in one line, and reports when it is time to.
-    fn note(&self, imported: &Imported) {
+    fn note(&self, Described { imported, report }: Described) {
         if imported.hit {
             gst::trace!(CAT, imp = self, "hit: {imported}");
-        } else if let Some((live, most)) = self.with_intake(|intake| intake.importer().fill()) {
+        } else if CAT.above_threshold(gst::DebugLevel::Debug) {
             let known = if imported.replaced { "known by another description" } else { "new" };
-            gst::debug!(
-                CAT,
-                imp = self,
-                "miss, {known}: {imported}; {live} of {most} imports held"
-            );
+            let (live, most) =
+                self.with_intake(|intake| intake.importer().fill()).unwrap_or_default();
+            let held = format_args!("{live} of {most} imports held");
+            gst::debug!(CAT, imp = self, "miss, {known}: {imported}; {held}");
         }
-        if let Some(stats) = self.with_intake(|intake| intake.report()).flatten() {
+        if let Some(stats) = report {
             self.post(stats);
         }
     }

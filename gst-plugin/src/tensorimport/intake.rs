@@ -21,11 +21,19 @@ pub(super) struct Intake {
     copier: Option<Copier>,
 }
 
+/// A frame whose buffer has the metas.
+#[derive(Debug)]
+pub(super) struct Described {
+    pub(super) imported: Imported,
+    /// The statistics, when they are asked for after this frame.
+    pub(super) report: Option<gst::Structure>,
+}
+
 /// A frame that was looked at.
 #[derive(Debug)]
 pub(super) enum Taken {
-    /// Its buffer has the metas.
-    Here(Imported),
+    /// It stays in its buffer.
+    Here(Described),
     /// Its samples are in another buffer, which has no metas yet.
     Moved {
         /// The other buffer.
@@ -103,13 +111,6 @@ impl Intake {
         self.options.stats_interval > 0
     }
 
-    /// The statistics, when the last frame is one after which they are asked for.
-    pub(super) fn report(&self) -> Option<gst::Structure> {
-        let interval = self.options.stats_interval;
-        (interval > 0 && self.importer.counters.frames.is_multiple_of(interval))
-            .then(|| self.stats())
-    }
-
     /// Puts the metas on a frame, or moves its samples elsewhere.
     pub(super) fn take(&mut self, buffer: &mut gst::BufferRef) -> Result<Taken, FrameError> {
         let why = match self.importer.find(buffer) {
@@ -128,7 +129,7 @@ impl Intake {
     }
 
     /// Puts the metas on a buffer that does not move any more.
-    pub(super) fn attach(&mut self, buffer: &mut gst::BufferRef) -> Result<Imported, FrameError> {
+    pub(super) fn attach(&mut self, buffer: &mut gst::BufferRef) -> Result<Described, FrameError> {
         let imported = self.importer.find(buffer)?;
         self.put(buffer, imported)
     }
@@ -137,7 +138,7 @@ impl Intake {
         &mut self,
         buffer: &mut gst::BufferRef,
         imported: Imported,
-    ) -> Result<Imported, FrameError> {
+    ) -> Result<Described, FrameError> {
         if self.options.attach.contains(Attach::VIDEO)
             && buffer.meta::<VideoMeta>().is_none()
             && let Some(layout) = self.importer.layout()
@@ -149,7 +150,9 @@ impl Intake {
         if self.options.attach.contains(Attach::ANALYTICS) {
             analytics::attach_or_log(buffer);
         }
-        Ok(imported)
+        let interval = self.options.stats_interval;
+        let is_due = interval > 0 && self.importer.counters.frames.is_multiple_of(interval);
+        Ok(Described { imported, report: is_due.then(|| self.stats()) })
     }
 
     /// Why a frame in `memory` should be elsewhere, if it should.
