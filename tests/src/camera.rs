@@ -41,6 +41,25 @@ impl Camera {
         }
     }
 
+    /// A camera of either kind, set to `input`, or a spoken skip where there is none.
+    ///
+    /// # Panics
+    /// As [`open`](Self::open).
+    #[must_use]
+    pub fn any(input: Input) -> Option<Self> {
+        let both = [Self::SinglePlanar, Self::MultiPlanar];
+        let found = both.into_iter().find(|camera| Path::new(camera.device()).exists());
+        found.unwrap_or(Self::SinglePlanar).open(input)
+    }
+
+    /// Whether the driver can only reach memory that is one run of pages, as a device without an
+    /// IOMMU (`allocators=1`).
+    #[must_use]
+    pub fn needs_contiguous() -> bool {
+        let allocators = std::fs::read_to_string("/sys/module/vivid/parameters/allocators");
+        allocators.is_ok_and(|allocators| allocators.starts_with('1'))
+    }
+
     /// The camera, set to `input`, or a spoken skip where there is none.
     ///
     /// # Panics

@@ -1,10 +1,10 @@
-//! One frame of a multi-planar camera, taken by hand, for the formats that GStreamer 1.22's own
-//! source drops (`linux/videodev2.h`).
+//! A multi-planar camera spoken to by hand (`linux/videodev2.h`): one frame, for the formats that
+//! GStreamer 1.22's own source drops, and one buffer given, for the driver's own answer to it.
 
 use std::{
     fs::{File, OpenOptions},
     io,
-    os::fd::{AsFd, FromRawFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
 };
 
 use rustix::ioctl::{Opcode, Setter, Updater, ioctl, opcode};
@@ -13,6 +13,8 @@ use rustix::ioctl::{Opcode, Setter, Updater, ioctl, opcode};
 const CAPTURE_MPLANE: u32 = 9;
 /// `V4L2_MEMORY_MMAP`.
 const MEMORY_MMAP: u32 = 1;
+/// `V4L2_MEMORY_DMABUF`.
+const MEMORY_DMABUF: u32 = 4;
 /// `O_RDWR | O_CLOEXEC`, for the exported descriptor.
 const EXPORT_FLAGS: u32 = 0o2_000_002;
 
@@ -122,13 +124,7 @@ pub fn capture(
 ) -> io::Result<CapturedPlane> {
     let device = OpenOptions::new().read(true).write(true).open(device)?;
     set_format(&device, fourcc, (width, height))?;
-    let mut request = RequestBuffers {
-        count: 1,
-        kind: CAPTURE_MPLANE,
-        memory: MEMORY_MMAP,
-        ..RequestBuffers::default()
-    };
-    update::<REQBUFS, _>(&device, &mut request)?;
+    request_one(&device, MEMORY_MMAP)?;
     let mut export =
         ExportBuffer { kind: CAPTURE_MPLANE, flags: EXPORT_FLAGS, ..ExportBuffer::default() };
     update::<EXPBUF, _>(&device, &mut export)?;
@@ -136,15 +132,45 @@ pub fn capture(
     let dmabuf = unsafe { OwnedFd::from_raw_fd(export.fd) };
 
     let mut planes: [Plane; 8] = Default::default();
-    update::<QBUF, _>(&device, &mut buffer(&mut planes))?;
+    update::<QBUF, _>(&device, &mut buffer(MEMORY_MMAP, &mut planes))?;
     // SAFETY: the opcode is the one `linux/videodev2.h` gives for an int.
     let start = unsafe { Setter::<STREAMON, u32>::new(CAPTURE_MPLANE) };
     // SAFETY: the kernel only reads the number.
     unsafe { ioctl(&device, start) }?;
-    update::<DQBUF, _>(&device, &mut buffer(&mut planes))?;
+    update::<DQBUF, _>(&device, &mut buffer(MEMORY_MMAP, &mut planes))?;
     let wide = |n: u32| usize::try_from(n).expect("fits");
     let (data_offset, bytesused) = (wide(planes[0].data_offset), wide(planes[0].bytesused));
     Ok(CapturedPlane { dmabuf, data_offset, bytesused, _device: device })
+}
+
+/// Gives the camera a dma-buf of `len` bytes for a frame of a format that has one plane, and takes it
+/// back: whether the device can reach the memory.
+///
+/// # Errors
+/// What the driver answers: `EFAULT` for memory that the device cannot reach.
+///
+/// # Panics
+/// When the driver takes another format or size.
+pub fn queue(
+    device: &str,
+    fourcc: [u8; 4],
+    size: (u32, u32),
+    dmabuf: BorrowedFd<'_>,
+    len: u32,
+) -> io::Result<()> {
+    let device = OpenOptions::new().read(true).write(true).open(device)?;
+    set_format(&device, fourcc, size)?;
+    request_one(&device, MEMORY_DMABUF)?;
+    let mut planes: [Plane; 8] = Default::default();
+    planes[0].m = u64::try_from(dmabuf.as_raw_fd()).expect("an open descriptor");
+    planes[0].length = len;
+    update::<QBUF, _>(&device, &mut buffer(MEMORY_DMABUF, &mut planes))
+}
+
+fn request_one(device: &File, memory: u32) -> io::Result<()> {
+    let request =
+        RequestBuffers { count: 1, kind: CAPTURE_MPLANE, memory, ..RequestBuffers::default() };
+    update::<REQBUFS, _>(device, &mut { request })
 }
 
 fn set_format(device: &File, fourcc: [u8; 4], (width, height): (u32, u32)) -> io::Result<()> {
@@ -166,7 +192,7 @@ fn set_format(device: &File, fourcc: [u8; 4], (width, height): (u32, u32)) -> io
     Ok(())
 }
 
-fn buffer(planes: &mut [Plane; 8]) -> Buffer {
+fn buffer(memory: u32, planes: &mut [Plane; 8]) -> Buffer {
     Buffer {
         index: 0,
         kind: CAPTURE_MPLANE,
@@ -176,7 +202,7 @@ fn buffer(planes: &mut [Plane; 8]) -> Buffer {
         timestamp: [0; 2],
         timecode: [0; 4],
         sequence: 0,
-        memory: MEMORY_MMAP,
+        memory,
         planes: planes.as_mut_ptr(),
         length: 8,
         reserved: [0; 2],

@@ -92,6 +92,15 @@ impl Watch {
         Self { pipeline, import, frames }
     }
 
+    /// Another element of the pipeline.
+    ///
+    /// # Panics
+    /// When there is none of this name.
+    #[must_use]
+    pub fn element(&self, name: &str) -> gst::Element {
+        self.pipeline.by_name(name).unwrap_or_else(|| panic!("no element named {name}"))
+    }
+
     /// Runs from start to end of stream, or to the error.
     ///
     /// # Panics

@@ -63,7 +63,7 @@ pub struct Allocation {
 /// assert!(allocation.memory.len() >= 4096);
 /// # Ok::<(), tensor_core::memory::AllocError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllocPolicy {
     steps: Vec<Step>,
     heap_directory: PathBuf,

@@ -8,7 +8,7 @@ use crate::{allocator::makes_dma_bufs, pool::TensorBufferPool};
 /// An answered allocation query, as far as it bears on frames that an accelerator takes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Downstream {
-    /// A pool, if its frames are known to be of the kind that we make.
+    /// A pool, if it makes frames of our kind and not just any of them.
     pub(crate) pool: Option<gst::BufferPool>,
     /// An allocator, if it makes dma-bufs.
     pub(crate) allocator: Option<gst::Allocator>,
@@ -33,7 +33,7 @@ impl Downstream {
             query.allocation_metas().nth(index)?.1.map(alignment)
         });
         Self {
-            pool: pool.filter(is_ours_alike),
+            pool: pool.filter(is_worth_more),
             allocator: allocator.filter(makes_dma_bufs),
             params,
             size,
@@ -45,11 +45,15 @@ impl Downstream {
     }
 }
 
-/// Whether a pool gives memory of the kind that ours does. One that would put frames into memory
-/// which no accelerator takes is of no use, however near to its sink.
-fn is_ours_alike(pool: &gst::BufferPool) -> bool {
+/// Whether a pool gives memory of the kind that ours does, and is worth more to downstream than ours.
+/// One that would put frames into memory which no accelerator takes is of no use, however near to its
+/// sink; one like ours asks for nothing that ours would not give.
+fn is_worth_more(pool: &gst::BufferPool) -> bool {
     let allocator = || pool.config().allocator()?.0;
-    pool.is::<TensorBufferPool>() || allocator().is_some_and(|found| makes_dma_bufs(&found))
+    match pool.downcast_ref::<TensorBufferPool>() {
+        Some(ours) => !ours.is_plain(),
+        None => allocator().is_some_and(|found| makes_dma_bufs(&found)),
+    }
 }
 
 /// The parameters that come with a video meta.
@@ -70,6 +74,8 @@ fn alignment(params: &gst::StructureRef) -> VideoAlignment {
 
 #[cfg(test)]
 mod tests {
+    use tensor_core::StrideAlign;
+
     use super::*;
 
     fn answered(prepare: impl FnOnce(&mut query::Allocation)) -> Downstream {
@@ -95,9 +101,22 @@ mod tests {
         });
         assert!(said.pool.is_none() && said.allocator.is_none());
         assert_eq!((said.size, said.min, said.max), (7, 3, 5));
-        let ours = TensorBufferPool::new();
-        let said = answered(|query| query.add_allocation_pool(Some(&ours), 7, 3, 5));
-        assert_eq!(said.pool, Some(ours.upcast()));
+    }
+
+    #[test]
+    fn a_pool_like_ours_counts_if_it_asks_for_more() {
+        gst::init().unwrap();
+        let wide = TensorBufferPool::builder().alignment(StrideAlign::new(512).unwrap());
+        let contiguous = TensorBufferPool::builder().contiguous(true);
+        for (pool, counts) in [
+            (TensorBufferPool::new(), false),
+            (TensorBufferPool::builder().build().unwrap(), false),
+            (wide.build().unwrap(), true),
+            (contiguous.build().unwrap(), true),
+        ] {
+            let said = answered(|query| query.add_allocation_pool(Some(&pool), 7, 3, 5));
+            assert_eq!(said.pool, counts.then(|| pool.upcast()));
+        }
     }
 
     #[test]

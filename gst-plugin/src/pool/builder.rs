@@ -7,7 +7,7 @@ use tensor_core::{CpuAccess, StrideAlign, memory::AllocPolicy};
 use super::{PoolError, TensorBufferPool};
 
 /// How the memory of a pool's frames is made; the same for the pool's whole life.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
     pub(super) align: StrideAlign,
     pub(super) policy: AllocPolicy,

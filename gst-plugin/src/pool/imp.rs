@@ -40,6 +40,10 @@ impl TensorBufferPool {
         self.settings.get_or_init(Settings::default)
     }
 
+    pub(super) fn is_plain(&self) -> bool {
+        self.settings.get().is_none_or(|settings| *settings == Settings::default())
+    }
+
     fn plan(&self) -> MutexGuard<'_, Option<Arc<Plan>>> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -40,6 +40,11 @@ impl TensorBufferPool {
         glib::Object::new()
     }
 
+    /// Whether nothing but the defaults was asked of the pool.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.imp().is_plain()
+    }
+
     /// Times that a buffer was taken, if they are not known to be one run of physical pages each.
     pub(crate) fn taken_scattered(&self) -> Option<usize> {
         let pool = self.imp();

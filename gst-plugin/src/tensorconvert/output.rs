@@ -49,8 +49,9 @@ pub(crate) enum OutputError {
 pub(crate) enum Form {
     /// One dense tensor.
     Tensor(StridedLayout),
-    /// An image, laid out so unless its buffer says otherwise.
-    Image(ImageLayout),
+    /// An image, laid out as its caps alone say unless its buffer says otherwise, and the bytes that
+    /// GStreamer gives it.
+    Image(ImageLayout, usize),
 }
 
 impl Form {
@@ -58,7 +59,7 @@ impl Form {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Tensor(dense) => dense.required_len(),
-            Self::Image(image) => image.required_len(0),
+            Self::Image(image, len) => image.required_len(0).max(*len),
         }
     }
 }
@@ -67,7 +68,7 @@ impl From<Form> for Layout {
     fn from(form: Form) -> Self {
         match form {
             Form::Tensor(dense) => Self::Strided(dense),
-            Form::Image(image) => Self::Image(image),
+            Form::Image(image, _) => Self::Image(image),
         }
     }
 }
@@ -109,7 +110,7 @@ impl Described {
     /// Where it lies in `buffer`, and in which of its memories. No syscall, no allocation.
     fn place(&self, buffer: &gst::BufferRef) -> Result<(Layout, Handles), OutputError> {
         match &self.form {
-            Form::Image(image) => {
+            Form::Image(image, _) => {
                 let placed = place(buffer, &video_layout::layout_of_buffer(image, buffer)?)?;
                 Ok((Layout::Image(placed.layout), placed.handles))
             }

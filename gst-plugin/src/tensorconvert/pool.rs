@@ -37,7 +37,7 @@ mod imp {
     pub struct InputPool(pub(super) OnceLock<(Described, Origin)>);
 
     impl InputPool {
-        /// A memory of one tensor and nothing else, born with its import.
+        /// A memory of one tensor or image and nothing else, born with its import.
         fn new_buffer(&self) -> Result<gst::Buffer, InputPoolError> {
             let (described, origin) = self.0.get().ok_or(InputPoolError::NoTensor)?;
             let size = described.form.len();
@@ -79,14 +79,14 @@ mod imp {
 }
 
 use gst::{glib, prelude::*, query, subclass::prelude::*};
-use gst_video::BUFFER_POOL_OPTION_VIDEO_META;
+use gst_video::{BUFFER_POOL_OPTION_VIDEO_META, VideoMeta};
 use tensor_core::Origin;
 
 use super::output::{Described, Form};
 use crate::pool::TensorBufferPool;
 
 glib::wrapper! {
-    /// A pool of a model's inputs.
+    /// A pool of a model's inputs, laid out as their caps say.
     pub struct InputPool(ObjectSubclass<imp::InputPool>) @extends gst::BufferPool, gst::Object;
 }
 
@@ -103,10 +103,17 @@ pub(super) fn decide(
     let (theirs, asked, min, max) = offered.unwrap_or((None, 0, 1, 0));
     let size = size.max(asked);
     let allocator = query.allocation_params().next();
-    let theirs = theirs.filter(|pool| serves(pool, (caps, size, min, max), allocator, described));
+    // Without it rows are where the caps say: who does not promise to look would read padding.
+    let reads_meta = query.find_allocation_meta::<VideoMeta>().is_some();
+    let theirs = theirs
+        .filter(|pool| serves(pool, (caps, size, min, max), allocator, (described, reads_meta)));
     let (pool, min, max) = match theirs {
         Some(pool) => (pool, min, max),
         // Who wants more than one at once says so; how many there are at most is our own business.
+        None if reads_meta && matches!(described.form, Form::Image(..)) => {
+            let pool = TensorBufferPool::builder().caps(caps).buffers(min, 0).build();
+            (pool.map_err(|error| glib::bool_error!("{caps}: {error}"))?.upcast(), min, 0)
+        }
         None => (own(caps, size, min, (described, origin))?, min, 0),
     };
     while query.allocation_pools().len() > 0 {
@@ -122,11 +129,11 @@ fn serves(
     pool: &gst::BufferPool,
     (caps, size, min, max): (&gst::Caps, u32, u32, u32),
     allocator: Option<(Option<gst::Allocator>, gst::AllocationParams)>,
-    described: &Described,
+    (described, reads_meta): (&Described, bool),
 ) -> bool {
     let mut config = pool.config();
     config.set_params(Some(caps), size, min, max);
-    if pool.has_option(BUFFER_POOL_OPTION_VIDEO_META) {
+    if reads_meta && pool.has_option(BUFFER_POOL_OPTION_VIDEO_META) {
         config.add_option(BUFFER_POOL_OPTION_VIDEO_META);
     }
     if let Some((allocator, params)) = allocator {
@@ -159,10 +166,6 @@ fn own(
     min: u32,
     (described, origin): (&Described, Origin),
 ) -> Result<gst::BufferPool, glib::BoolError> {
-    if let Form::Image(_) = described.form {
-        let pool = TensorBufferPool::builder().caps(caps).buffers(min, 0).build();
-        return Ok(pool.map_err(|error| glib::bool_error!("{caps}: {error}"))?.upcast());
-    }
     let pool = glib::Object::new::<InputPool>();
     pool.imp().0.get_or_init(|| (described.clone(), origin));
     let mut config = pool.config();

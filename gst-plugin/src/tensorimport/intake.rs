@@ -10,7 +10,7 @@ use super::{
     importer::{Content, Imported, Importer, Says},
     settings::Options,
 };
-use crate::video_layout;
+use crate::{analytics, video_layout};
 
 /// What there is while the element runs.
 #[derive(Debug)]
@@ -147,6 +147,9 @@ impl Intake {
         }
         let is_said = self.options.attach.contains(Attach::TENSOR);
         self.importer.put(buffer, &imported, is_said)?;
+        if self.options.attach.contains(Attach::ANALYTICS) {
+            analytics::attach_or_log(buffer);
+        }
         let interval = self.options.stats_interval;
         let is_due = interval > 0 && self.importer.counters.frames.is_multiple_of(interval);
         Ok(Described { imported, report: is_due.then(|| self.stats()) })

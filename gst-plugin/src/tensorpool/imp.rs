@@ -305,7 +305,7 @@ impl BaseTransformImpl for TensorPool {
         if said.pool.is_some() || said.size > 0 {
             query.add_allocation_pool(said.pool.as_ref(), said.size, said.min, said.max);
         }
-        if said.allocator.is_some() && !stage.terms.contiguous {
+        if said.allocator.is_some() && stage.terms.takes_any_dma_bufs() {
             query.add_allocation_param(said.allocator.as_ref(), said.params);
         }
         propose::complete(query, &stage.terms.request, || self.provider(&stage));
@@ -317,7 +317,10 @@ impl BaseTransformImpl for TensorPool {
         &self,
         query: &mut gst::query::Allocation,
     ) -> Result<(), gst::LoggableError> {
-        let said = Downstream::of(query);
+        let mut said = Downstream::of(query);
+        let stage = self.state().stage.clone();
+        let takes_theirs = stage.is_some_and(|stage| stage.terms.takes_any_dma_bufs());
+        said.pool = said.pool.filter(|_| takes_theirs);
         gst::debug!(CAT, imp = self, "downstream says {said:?}");
         if !said.reads_video_meta {
             gst::info!(CAT, imp = self, "downstream does not say that it reads GstVideoMeta");

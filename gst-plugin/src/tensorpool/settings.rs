@@ -135,6 +135,12 @@ impl Terms {
         pool.contiguous(self.contiguous).build()
     }
 
+    /// Whether a pool of downstream's, of which no more is known than that it makes dma-bufs, can take
+    /// the place of ours.
+    pub(super) fn takes_any_dma_bufs(&self) -> bool {
+        !self.contiguous && self.memory != Memory::Shm && self.request.align == StrideAlign::DMA
+    }
+
     /// An allocator for producers that use no pool, where ours makes what is asked for.
     pub(super) fn allocator(&self) -> Option<gst::Allocator> {
         (self.memory == Memory::DmaBuf && !self.contiguous).then(|| TensorAllocator::get().upcast())

@@ -118,7 +118,7 @@ impl Stage {
             config.add_option(BUFFER_POOL_OPTION_VIDEO_ALIGNMENT);
             config.set_video_alignment(asked);
         }
-        if !self.terms.contiguous && downstream.allocator.is_some() {
+        if self.terms.takes_any_dma_bufs() && downstream.allocator.is_some() {
             config.set_allocator(downstream.allocator.as_ref(), Some(&downstream.params));
         }
         // A pool says no to what it had to change; reading it back and setting it again agrees.
