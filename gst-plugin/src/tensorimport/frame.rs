@@ -7,7 +7,8 @@ use tensor_core::{
 use thiserror::Error;
 
 use crate::{
-    handles::Handles, meta::TensorMetaError, pool::PoolError, video_layout::VideoLayoutError,
+    allocation::copy::CopyError, handles::Handles, meta::TensorMetaError, pool::PoolError,
+    video_layout::VideoLayoutError,
 };
 
 /// Why a frame gets no tensor.
@@ -79,6 +80,9 @@ pub(crate) enum FrameError {
     /// A compressed frame without bytes.
     #[error("a compressed frame of 0 bytes")]
     Empty,
+    /// The samples cannot be read or written.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
     /// The pool for copies does not start.
     #[error("no memory to copy the frame to: {0}")]
     Pool(#[from] PoolError),
@@ -127,6 +131,7 @@ impl FrameError {
             | Self::Descriptor(_)
             | Self::NotDmaBuf { .. }
             | Self::NoCopy
+            | Self::Copy(_)
             | Self::Pool(_)
             | Self::Acquire(_) => Cause::Memory,
             Self::Meta(_) => Cause::Meta,
