@@ -217,6 +217,36 @@ fn cpu_access_is_what_a_tensor_allows() {
     }
 }
 
+/// Two elements may see one memory, as after a tee. What the one may do says nothing of the other;
+/// what the producer of the memory says holds for both.
+#[test]
+fn an_access_is_the_elements_own_unless_the_pool_forbids_all() {
+    init();
+    let read_write = CpuAccess::ReadWrite;
+    for (pool_access, found) in
+        [(read_write, ["none", "read"]), (CpuAccess::None, ["none", "none"])]
+    {
+        let pool = gsttensor::pool::TensorBufferPool::builder()
+            .policy(tensor_core::memory::AllocPolicy::only(TensorMemory::Shm).unwrap())
+            .video(VideoFormat::Nv12, 64, 36)
+            .unwrap();
+        let pool = pool.cpu_access(pool_access).build().unwrap();
+        pool.set_active(true).unwrap();
+        let mut elements = ["none", "read"].map(|access| import(&[("cpu-access", access)], NV12));
+        for _ in 0..3 {
+            let frame = pool.acquire_buffer(None).unwrap();
+            for ((harness, _), access) in elements.iter_mut().zip(found) {
+                let got = harness.push_and_pull(frame.clone()).unwrap();
+                assert_eq!(tensor(&got).access().name(), access);
+            }
+        }
+        for (harness, _) in elements {
+            element(&harness).set_bus(None);
+        }
+        pool.set_active(false).unwrap();
+    }
+}
+
 #[test]
 fn the_metas_asked_for_are_attached_and_no_others() {
     for (attach, has_tensor, has_video) in
