@@ -169,11 +169,8 @@ pub(crate) fn place(buffer: &gst::BufferRef, flat: &ImageLayout) -> Result<Place
     let mut handles = Handles::default();
     let mut planes = [PlanePlacement { memory: 0, offset: 0, stride: 0 }; MAX_PLANES];
     for ((plane, from), to) in flat.planes().iter().enumerate().zip(&mut planes) {
-        let start = find(buffer, from.offset).ok_or(FrameError::TooSmall {
-            need,
-            have,
-            memories: buffer.n_memory(),
-        })?;
+        let too_small = || FrameError::TooSmall { need, have, memories: buffer.n_memory() };
+        let start = find(buffer, from.offset).ok_or_else(too_small)?;
         let (memory, need, have) = (start.memory, flat.plane_len(plane), start.left);
         if need > have {
             return Err(FrameError::Split { plane, memory, need, have });
