@@ -5,14 +5,11 @@ use tensor_core::{ImageLayout, TensorMemory};
 
 use super::frame::{FrameError, Placed, place};
 use crate::{
-    allocation::copy::copy_samples,
+    allocation::{copy::copy_samples, propose::MIN_BUFFERS},
     memo,
-    pool::{PoolError, TensorBufferPool},
+    pool::{self, TensorBufferPool},
     video_layout,
 };
-
-/// Buffers there are at least: one that is read, one that is filled.
-const MIN_BUFFERS: u32 = 2;
 
 /// A running pool for frames of one layout.
 #[derive(Debug)]
@@ -26,9 +23,9 @@ impl Copier {
     /// A pool for frames of `caps`.
     pub(super) fn new(caps: &gst::Caps) -> Result<Self, FrameError> {
         let pool = TensorBufferPool::builder().caps(caps).buffers(MIN_BUFFERS, 0).build()?;
-        pool.set_active(true).map_err(PoolError::from)?;
+        pool::activate(&pool)?;
         let mut copier = Self { pool, memory: TensorMemory::Mem };
-        let first = copier.pool.acquire_buffer(None)?;
+        let first = pool::acquire(&copier.pool)?;
         if let Some(import) = memo::find(first.peek_memory(0), |_| true) {
             copier.memory = import.tensor.memory();
         }
@@ -64,7 +61,7 @@ impl Copier {
         caps: &ImageLayout,
     ) -> Result<(gst::Buffer, u64), FrameError> {
         let flat = &placed.layout;
-        let mut buffer = self.pool.acquire_buffer(None)?;
+        let mut buffer = pool::acquire(&self.pool)?;
         let to = video_layout::layout_of_buffer(caps, &buffer)?;
         if [to.width(), to.height()] != [flat.width(), flat.height()] {
             return Err(FrameError::Cropped {

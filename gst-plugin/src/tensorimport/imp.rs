@@ -176,6 +176,10 @@ impl TensorImport {
             Cause::Memory => {
                 gst::element_imp_error!(self, gst::ResourceError::Read, ("{error}"), ["{caps}"]);
             }
+            Cause::NoMemory => {
+                let kind = gst::ResourceError::NoSpaceLeft;
+                gst::element_imp_error!(self, kind, ("{error}"), ["{caps}"]);
+            }
             Cause::Meta => {
                 gst::element_imp_error!(self, gst::CoreError::Failed, ("{error}"), ["{caps}"]);
             }

@@ -12,7 +12,7 @@ use crate::{
         copy::{CopyError, copy_samples},
         downstream::Downstream,
     },
-    pool::PoolError,
+    pool::{self, PoolError},
     tensorimport::frame::{FrameError, Placed, place},
     video_layout::{self, VideoLayoutError},
 };
@@ -94,12 +94,12 @@ impl Stage {
         let theirs = downstream.pool.clone().filter(|pool| !pool.is_active());
         if let Some(pool) = theirs {
             self.configure(&pool, downstream)?;
-            pool.set_active(true)?;
+            pool::activate(&pool)?;
             return Ok(pool);
         }
         let pool = self.terms.pool()?.upcast();
         self.configure(&pool, downstream)?;
-        pool.set_active(true)?;
+        pool::activate(&pool)?;
         Ok(pool)
     }
 
