@@ -138,7 +138,7 @@ fn error_takes_no_other_memory_than_dma_bufs() {
 fn a_crop_that_is_not_the_caps_size_is_not_copied() {
     let (mut harness, bus) = import(&[("fallback", "copy")], NV12);
     let mut frame = buffer([plain_frame(&tight_nv12(), 1)]);
-    gst_video::VideoCropMeta::add(frame.get_mut().unwrap(), (16, 8, 32, 16));
+    VideoCropMeta::add(frame.get_mut().unwrap(), (16, 8, 32, 16));
     assert_eq!(harness.push(frame), Err(gst::FlowError::Error));
     let said = element_message(&bus, "tensor-refused").unwrap();
     assert!(said.get::<&str>("reason").unwrap().contains("32x16 of 64x36"), "{said}");
