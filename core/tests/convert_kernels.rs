@@ -11,7 +11,11 @@
 use std::cell::Cell;
 
 use half::f16;
-use proptest::{prelude::*, sample::select, test_runner::TestRunner};
+use proptest::{
+    prelude::*,
+    sample::select,
+    test_runner::{RngAlgorithm, TestRng, TestRunner},
+};
 use tensor_core::{
     ColorEncoding, ColorRange, Colorimetry, CpuAccess, DType, FitMode, ImageLayout, Interpolation,
     Memory, Normalization, PixelFormat, PreprocessSpec, Quantization, Region, StrideAlign,
@@ -130,15 +134,17 @@ impl Case {
 #[test]
 fn the_kernels_differ_by_a_level_at_most_and_seldom() {
     let counts = Cell::new((0_usize, 0_usize, 0_usize));
-    let mut runner = TestRunner::new(ProptestConfig::with_cases(1500));
+    let seeded = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(ProptestConfig::with_cases(1500), seeded);
     let result = runner.run(&(case(), any::<u64>()), |(case, seed)| {
         let Source { format, width, height, .. } = case.source;
         let frame = noise(format, (width, height), seed);
         let Some(fast) = case.levels(&frame, Kernel::Fast) else { return Ok(()) };
         let exact = case.levels(&frame, Kernel::Reference).unwrap();
         let apart = fast.iter().zip(&exact).map(|(a, b)| (a - b).abs());
+        // A sample that is no number is not within a level either.
         let furthest = apart.clone().fold(0.0, f32::max);
-        prop_assert!(furthest <= 1.0, "{furthest} {case:?}");
+        prop_assert!(apart.clone().all(|apart| apart <= 1.0), "{furthest} {case:?}");
         let (cases, samples, differ) = counts.get();
         let more = apart.filter(|apart| *apart > 0.0).count();
         counts.set((cases + 1, samples + fast.len(), differ + more));

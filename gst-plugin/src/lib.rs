@@ -3,6 +3,7 @@
 
 mod allocation;
 pub mod allocator;
+pub mod analytics;
 pub mod frame_tensor;
 mod handles;
 mod memo;

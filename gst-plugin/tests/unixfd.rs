@@ -16,6 +16,7 @@ mod common;
 use std::{
     collections::HashSet,
     env,
+    os::unix::fs::symlink,
     path::Path,
     process::{Child, Command},
     thread,
@@ -265,7 +266,7 @@ fn the_meta_brings_the_plugin_that_knows_it() {
     // Beside the tests, as `load_plugin_file` has it, but only made known.
     let file = env::current_exe().unwrap().parent().unwrap().join("libgsttensor.so");
     let directory = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(file, directory.path().join("libgsttensor.so")).unwrap();
+    symlink(file, directory.path().join("libgsttensor.so")).unwrap();
     assert!(gst::Registry::get().scan_path(directory.path()));
     assert!(gst::glib::Type::from_name("TensorBlobMeta").is_none());
     receive(0, |pipeline| {

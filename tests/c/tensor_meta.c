@@ -117,6 +117,7 @@ check_origin (GstBuffer * buffer)
   guint8 *copy, value;
   gsize size = 0, at;
   gfloat box[4] = { 0.0f, 0.25f, 0.5f, 2.0f };
+  gfloat mirrored[4] = { 0.5f, 2.0f, 0.0f, 0.25f };
 
   CHECK (meta != NULL && gst_tensor_blob_meta_read_origin (meta, &origin));
   CHECK (origin.content.y == 8 && origin.content.width == 32 && origin.content.height == 16);
@@ -125,6 +126,8 @@ check_origin (GstBuffer * buffer)
   gst_tensor_blob_origin_to_frame (&origin, box);
   CHECK (box[0] == 16.0f / WIDTH && box[2] == 32.0f / WIDTH);
   CHECK (box[1] == 4.0f / HEIGHT && box[3] == 20.0f / HEIGHT);
+  gst_tensor_blob_origin_to_frame (&origin, mirrored);
+  CHECK (memcmp (box, mirrored, sizeof (box)) == 0);
 
   data = gst_tensor_blob_meta_get_data (meta, &size);
   for (at = 0; at < size; at++) {

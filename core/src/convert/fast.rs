@@ -78,7 +78,9 @@ impl Kernel {
             Columns { blend, step, taps }
         });
         #[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "rounded")]
-        let matrix = colors.rows.map(|row| row.map(|value| value as f32));
+        let matrix = colors.rows.map(|[a, b, c, offset]| {
+            [a as f32, b as f32, c as f32, (offset + f64::from(UPWARDS)) as f32]
+        });
         Self { columns: columns.collect(), blends, matrix, width }
     }
 
@@ -171,16 +173,18 @@ fn colors_of_three([a, b, c, offset]: [f32; 4], codes: [&[f32]; 3], pixels: &mut
     }
 }
 
-/// Held to 0 to 255, rounded half upwards.
+/// What is added to a value so that a middle is rounded upwards.
+const UPWARDS: f32 = 1.0 / 32_768.0;
+
+/// The least float from which on all are whole numbers, the low bits of their own.
+const WHOLE: f32 = 8_388_608.0;
+
+/// Held to 0 to 255 and rounded. A conversion, which would look for what is no number too, is made for
+/// one value at a time; this for as many as there are.
 #[inline(always)]
-#[expect(
-    clippy::as_conversions,
-    clippy::cast_sign_loss,
-    clippy::cast_possible_truncation,
-    reason = "0 to 255, whole"
-)]
+#[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "the low bits")]
 fn rounded(value: f32) -> u8 {
     let value = if value > 0.0 { value } else { 0.0 };
     let value = if value < 255.0 { value } else { 255.0 };
-    (value + 0.5) as i32 as u8
+    (value + WHOLE).to_bits() as u8
 }

@@ -109,6 +109,8 @@ impl Crew {
         state.work = Some(lent);
         state.round = state.round.wrapping_add(1);
         state.busy = self.threads.len();
+        // One that was not told, because the caller's own came before it, is of no concern any more.
+        state.panic = None;
         drop(state);
         self.shared.given.notify_all();
         work(0);
@@ -182,6 +184,15 @@ mod tests {
             assert_eq!(*panic.downcast::<String>().unwrap(), format!("unlucky {unlucky}"));
             assert_eq!(ended.load(Ordering::Relaxed), 2);
         }
+        crew.run(&|_| ());
+    }
+
+    #[test]
+    fn a_panic_beside_the_callers_own_is_not_told_by_the_next_work() {
+        let mut crew = Crew::new(2).unwrap();
+        let all = AssertUnwindSafe(|| crew.run(&|number| panic!("unlucky {number}")));
+        let panic = panic::catch_unwind(all).unwrap_err();
+        assert_eq!(*panic.downcast::<String>().unwrap(), "unlucky 0");
         crew.run(&|_| ());
     }
 }

@@ -194,10 +194,11 @@ fn image_format(input: &Destination) -> Option<PixelFormat> {
 /// The form that buffers of fixed `caps` have, which must be those of `input`.
 pub(super) fn form(caps: &gst::CapsRef, input: &Destination) -> Result<Form, WishError> {
     if caps.structure(0).is_some_and(|first| first.name() == VIDEO) {
-        let image = video_layout::layout_from_info(&video_layout::info_from_caps(caps)?)?;
+        let info = video_layout::info_from_caps(caps)?;
+        let image = video_layout::layout_from_info(&info)?;
         let is_it = Some(image.format()) == image_format(input)
             && (image.width(), image.height()) == (input.width, input.height);
-        return if is_it { Ok(Form::Image(image)) } else { Err(other(caps, input)) };
+        return if is_it { Ok(Form::Image(image, info.size())) } else { Err(other(caps, input)) };
     }
     let (dtype, shape) = tensor_caps::parse(caps)?;
     let is_it = dtype == input.dtype && [batch_of_one(input), input.shape()].contains(&shape);

@@ -49,8 +49,9 @@ pub(crate) enum OutputError {
 pub(crate) enum Form {
     /// One dense tensor.
     Tensor(StridedLayout),
-    /// An image, laid out so unless its buffer says otherwise.
-    Image(ImageLayout),
+    /// An image, laid out as its caps alone say unless its buffer says otherwise, and the bytes that
+    /// GStreamer gives it.
+    Image(ImageLayout, usize),
 }
 
 impl Form {
@@ -58,7 +59,7 @@ impl Form {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Tensor(dense) => dense.required_len(),
-            Self::Image(image) => image.required_len(0),
+            Self::Image(image, len) => image.required_len(0).max(*len),
         }
     }
 }
@@ -67,7 +68,7 @@ impl From<Form> for Layout {
     fn from(form: Form) -> Self {
         match form {
             Form::Tensor(dense) => Self::Strided(dense),
-            Form::Image(image) => Self::Image(image),
+            Form::Image(image, _) => Self::Image(image),
         }
     }
 }
@@ -109,7 +110,7 @@ impl Described {
     /// Where it lies in `buffer`, and in which of its memories. No syscall, no allocation.
     fn place(&self, buffer: &gst::BufferRef) -> Result<(Layout, Handles), OutputError> {
         match &self.form {
-            Form::Image(image) => {
+            Form::Image(image, _) => {
                 let placed = place(buffer, &video_layout::layout_of_buffer(image, buffer)?)?;
                 Ok((Layout::Image(placed.layout), placed.handles))
             }
@@ -130,13 +131,30 @@ impl Described {
         }
     }
 
-    /// Whether buffers like this one can be written: their memories have descriptors.
-    pub(crate) fn fits(&self, buffer: &gst::BufferRef) -> bool {
-        let placed = self.place(buffer).ok();
-        placed.is_some_and(|(_, handles)| {
-            let mut memories = handles.memories(buffer);
-            memories.all(|memory| memory.and_then(handles::fd).is_some())
-        })
+    /// Whether buffers like this one can be written, which is whether their memories have descriptors,
+    /// and be read by who looks at the video meta, if it `reads_meta`, and at the caps.
+    pub(crate) fn fits(&self, buffer: &gst::BufferRef, reads_meta: bool) -> bool {
+        let Ok((_, handles)) = self.place(buffer) else { return false };
+        let is_told = match &self.form {
+            Form::Image(image, _) => {
+                let flat = || video_layout::layout_of_buffer(image, buffer);
+                reads_meta || flat().is_ok_and(|flat| flat == *image)
+            }
+            // Cutting a buffer to a tensor takes no memory from it.
+            Form::Tensor(_) => buffer.n_memory() == 1,
+        };
+        let mut memories = handles.memories(buffer);
+        is_told && memories.all(|memory| memory.and_then(handles::fd).is_some())
+    }
+
+    /// Cuts `buffer` to what it holds: a tensor's buffer has no byte more, but a pool of downstream's
+    /// may give some.
+    pub(crate) fn cut(&self, buffer: &mut gst::BufferRef) {
+        if let Form::Tensor(dense) = &self.form
+            && buffer.size() > dense.required_len()
+        {
+            buffer.set_size(dense.required_len());
+        }
     }
 }
 

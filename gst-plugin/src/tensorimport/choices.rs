@@ -71,6 +71,12 @@ pub enum Attach {
     /// `GstVideoMeta`, on frames that come without one.
     #[flags_value(name = "GstVideoMeta, where a frame has none", nick = "video")]
     VIDEO = 1 << 1,
+    /// `GstTensorMeta`, see [`analytics`](crate::analytics).
+    #[flags_value(
+        name = "GstTensorMeta beside the tensor, where GStreamer is 1.26 or newer and it can be said",
+        nick = "analytics"
+    )]
+    ANALYTICS = 1 << 2,
 }
 
 impl Default for Attach {

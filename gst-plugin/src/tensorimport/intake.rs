@@ -9,8 +9,9 @@ use super::{
     frame::FrameError,
     importer::{Content, Imported, Importer, Says},
     settings::Options,
+    stats::Stats,
 };
-use crate::video_layout;
+use crate::{analytics, video_layout};
 
 /// What there is while the element runs.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ impl Intake {
         &mut self.importer
     }
 
-    pub(super) fn stats(&self) -> gst::Structure {
+    pub(super) fn stats(&self) -> Stats {
         self.importer.stats()
     }
 
@@ -147,9 +148,12 @@ impl Intake {
         }
         let is_said = self.options.attach.contains(Attach::TENSOR);
         self.importer.put(buffer, &imported, is_said)?;
+        if self.options.attach.contains(Attach::ANALYTICS) {
+            analytics::attach_or_log(buffer);
+        }
         let interval = self.options.stats_interval;
         let is_due = interval > 0 && self.importer.counters.frames.is_multiple_of(interval);
-        Ok(Described { imported, report: is_due.then(|| self.stats()) })
+        Ok(Described { imported, report: is_due.then(|| self.stats().to_structure()) })
     }
 
     /// Why a frame in `memory` should be elsewhere, if it should.
@@ -176,8 +180,7 @@ impl Intake {
             return Ok((joined, bytes));
         };
         let flat = video_layout::layout_of_buffer(&caps, buffer)?;
-        let to = self.copier()?.copy(buffer, &flat, &caps)?;
-        Ok((to, copier::sample_bytes(&flat)))
+        self.copier()?.copy(buffer, &flat, &caps)
     }
 
     fn copier(&mut self) -> Result<&Copier, FrameError> {

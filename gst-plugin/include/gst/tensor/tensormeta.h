@@ -248,7 +248,8 @@ gst_tensor_blob_meta_read_origin (const GstTensorBlobMeta * meta, GstTensorBlobO
 }
 
 /* Leads a box, { xmin, ymin, xmax, ymax } as parts of a model's input, back to the frame, of which it is
- * parts then: of the image, where the frame is not known. It is held to what was taken. */
+ * parts then: of the image, where the frame is not known. It is held to what was taken, and its corners
+ * are put in order. */
 static inline void
 gst_tensor_blob_origin_to_frame (const GstTensorBlobOrigin * origin, gfloat box[4])
 {
@@ -268,6 +269,12 @@ gst_tensor_blob_origin_to_frame (const GstTensorBlobOrigin * origin, gfloat box[
     else if (taken->of_width != 0)
       part = (taken->y + part * taken->height) / taken->of_height;
     box[i] = part;
+  }
+  for (i = 0; i < 2; i++) {
+    gfloat least = MIN (box[i], box[i + 2]);
+
+    box[i + 2] = MAX (box[i], box[i + 2]);
+    box[i] = least;
   }
 }
 
