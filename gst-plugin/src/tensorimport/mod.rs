@@ -1,6 +1,6 @@
 //! `tensorimport`: describes every frame as a tensor.
 //!
-//! The element never touches a byte. It finds where each plane of a frame lies, imports each buffer
+//! The element touches no byte, unless a frame that is elsewhere is to be copied. It finds where each plane of a frame lies, imports each buffer
 //! once by the identity of the files behind its memories, and attaches a
 //! [`TensorMeta`](crate::TensorMeta). Buffers that others hold too get a new header over the same
 //! memories.

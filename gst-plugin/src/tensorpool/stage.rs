@@ -1,16 +1,14 @@
 //! A stream that was negotiated: what its frames are, and where copies of them go.
 
 use gst::{glib, prelude::*};
-use gst_video::{
-    BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, BUFFER_POOL_OPTION_VIDEO_META, VideoBufferPoolConfig,
-    VideoCropMeta, VideoMeta,
-};
+use gst_video::{VideoCropMeta, VideoMeta};
 use tensor_core::ImageLayout;
 use thiserror::Error;
 
 use super::{fit, fit::Misfit, settings::Terms};
 use crate::{
     allocation::{
+        asked::Asked,
         copy::{CopyError, copy_samples},
         downstream::Downstream,
     },
@@ -111,17 +109,17 @@ impl Stage {
         downstream: &Downstream,
     ) -> Result<(), glib::BoolError> {
         let (min, max) = self.terms.request.buffers(downstream.min, downstream.max);
-        let mut config = pool.config();
-        config.set_params(Some(&self.caps), downstream.size, min, max);
-        config.add_option(BUFFER_POOL_OPTION_VIDEO_META);
-        if let Some(asked) = &downstream.alignment {
-            config.add_option(BUFFER_POOL_OPTION_VIDEO_ALIGNMENT);
-            config.set_video_alignment(asked);
-        }
-        if self.terms.takes_any_dma_bufs() && downstream.allocator.is_some() {
-            config.set_allocator(downstream.allocator.as_ref(), Some(&downstream.params));
-        }
-        // A pool says no to what it had to change; reading it back and setting it again agrees.
-        pool.set_config(config).or_else(|_| pool.set_config(pool.config()))
+        let allocator = downstream.allocator.clone();
+        let allocator = allocator.filter(|_| self.terms.takes_any_dma_bufs());
+        let asked = Asked {
+            caps: &self.caps,
+            size: downstream.size,
+            min,
+            max,
+            allocator: allocator.map(|allocator| (Some(allocator), downstream.params.clone())),
+            video_meta: true,
+            alignment: downstream.alignment.clone(),
+        };
+        asked.configure(pool)
     }
 }
