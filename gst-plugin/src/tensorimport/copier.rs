@@ -5,7 +5,7 @@ use tensor_core::{ImageLayout, TensorMemory};
 
 use super::frame::{FrameError, Placed, place};
 use crate::{
-    allocation::copy::copy_samples,
+    allocation::{asked::Asked, copy::copy_samples, downstream::Downstream},
     memo,
     pool::{PoolError, TensorBufferPool},
     video_layout,
@@ -23,9 +23,23 @@ pub(super) struct Copier {
 }
 
 impl Copier {
-    /// A pool for frames of `caps`.
-    pub(super) fn new(caps: &gst::Caps) -> Result<Self, FrameError> {
-        let pool = TensorBufferPool::builder().caps(caps).buffers(MIN_BUFFERS, 0).build()?;
+    /// A pool for frames of `caps`, in memory and with the padding that downstream asks for.
+    ///
+    /// It is never downstream's own, which may be bounded: a frame that waits for one there could not
+    /// be stopped.
+    pub(super) fn new(caps: &gst::Caps, downstream: &Downstream) -> Result<Self, FrameError> {
+        let pool = TensorBufferPool::new();
+        let allocator = downstream.allocator.clone();
+        let asked = Asked {
+            caps,
+            size: downstream.size,
+            min: MIN_BUFFERS,
+            max: 0,
+            allocator: allocator.map(|allocator| (Some(allocator), downstream.params)),
+            video_meta: true,
+            alignment: downstream.alignment,
+        };
+        asked.configure(pool.upcast_ref()).map_err(PoolError::from)?;
         pool.set_active(true).map_err(PoolError::from)?;
         let mut copier = Self { pool, memory: TensorMemory::Mem };
         let first = copier.pool.acquire_buffer(None)?;

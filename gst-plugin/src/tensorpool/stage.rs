@@ -116,9 +116,9 @@ impl Stage {
             size: downstream.size,
             min,
             max,
-            allocator: allocator.map(|allocator| (Some(allocator), downstream.params.clone())),
+            allocator: allocator.map(|allocator| (Some(allocator), downstream.params)),
             video_meta: true,
-            alignment: downstream.alignment.clone(),
+            alignment: downstream.alignment,
         };
         asked.configure(pool)
     }
