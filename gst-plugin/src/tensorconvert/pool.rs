@@ -101,22 +101,24 @@ pub(super) fn decide(
     let size = size.map_err(|_| glib::bool_error!("{caps}: more than 4 GiB a buffer"))?;
     let offered = query.allocation_pools().next();
     let (theirs, asked, min, max) = offered.unwrap_or((None, 0, 1, 0));
-    let size = size.max(asked);
     let allocator = query.allocation_params().next();
     // Without it rows are where the caps say: who does not promise to look would read padding.
     let reads_meta = query.find_allocation_meta::<VideoMeta>().is_some();
-    let video_meta = reads_meta;
-    let wanted = Asked { caps, size, min, max, allocator, video_meta, alignment: None };
-    let theirs = theirs.filter(|pool| wanted.serves(pool, |buffer| described.fits(buffer)));
-    let (pool, min, max) = match theirs {
-        Some(pool) => (pool, min, max),
+    let (asked, video_meta) = (size.max(asked), reads_meta);
+    let wanted = Asked { caps, size: asked, min, max, allocator, video_meta, alignment: None };
+    let fits = |buffer: &gst::BufferRef| described.fits(buffer, reads_meta);
+    let pool = match theirs.filter(|pool| wanted.serves(pool, fits)) {
+        Some(pool) => pool,
         // Who wants more than one at once says so; how many there are at most is our own business.
         None if reads_meta && matches!(described.form, Form::Image(..)) => {
             let pool = TensorBufferPool::builder().caps(caps).buffers(min, 0).build();
-            (pool.map_err(|error| glib::bool_error!("{caps}: {error}"))?.upcast(), min, 0)
+            pool.map_err(|error| glib::bool_error!("{caps}: {error}"))?.upcast()
         }
-        None => (own(caps, size, min, (described, origin))?, min, 0),
+        // Of its own size, whatever was asked: a buffer that is smaller than its pool says is
+        // thrown away, or grown, when it comes back.
+        None => own(caps, size, min, (described, origin))?,
     };
+    let (_, size, min, max) = pool.config().params().unwrap_or((None, size, min, max));
     while query.allocation_pools().len() > 0 {
         query.remove_nth_allocation_pool(0);
     }
