@@ -101,7 +101,7 @@ impl Drop for Copier {
 }
 
 /// A buffer of one plain memory with the bytes of `from`, wherever its pieces are.
-pub(super) fn join(from: &gst::BufferRef) -> Result<gst::Buffer, FrameError> {
+pub(crate) fn join(from: &gst::BufferRef) -> Result<gst::Buffer, FrameError> {
     // A header of its own: mapping several memories merges them in the buffer that is mapped.
     let readable = from.copy().into_mapped_buffer_readable().map_err(|_| FrameError::NoCopy)?;
     Ok(gst::Buffer::from_mut_slice(readable.to_vec()))
