@@ -5,9 +5,9 @@ use tensor_core::{ImageLayout, TensorMemory};
 
 use super::frame::{FrameError, Placed, place};
 use crate::{
-    allocation::{copy::copy_samples, propose::MIN_BUFFERS},
+    allocation::{asked::Asked, copy::copy_samples, downstream::Downstream, propose::MIN_BUFFERS},
     memo,
-    pool::{self, TensorBufferPool},
+    pool::{self, PoolError, TensorBufferPool},
     video_layout,
 };
 
@@ -20,9 +20,23 @@ pub(super) struct Copier {
 }
 
 impl Copier {
-    /// A pool for frames of `caps`.
-    pub(super) fn new(caps: &gst::Caps) -> Result<Self, FrameError> {
-        let pool = TensorBufferPool::builder().caps(caps).buffers(MIN_BUFFERS, 0).build()?;
+    /// A pool for frames of `caps`, in memory and with the padding that downstream asks for.
+    ///
+    /// It is never downstream's own, which may be bounded: a frame that waits for one there could not
+    /// be stopped.
+    pub(super) fn new(caps: &gst::Caps, downstream: &Downstream) -> Result<Self, FrameError> {
+        let pool = TensorBufferPool::new();
+        let allocator = downstream.allocator.clone();
+        let asked = Asked {
+            caps,
+            size: downstream.size,
+            min: MIN_BUFFERS,
+            max: 0,
+            allocator: allocator.map(|allocator| (Some(allocator), downstream.params)),
+            video_meta: true,
+            alignment: downstream.alignment,
+        };
+        asked.configure(pool.upcast_ref()).map_err(PoolError::from)?;
         pool::activate(&pool)?;
         let mut copier = Self { pool, memory: TensorMemory::Mem };
         let first = pool::acquire(&copier.pool)?;
@@ -84,7 +98,7 @@ impl Drop for Copier {
 }
 
 /// A buffer of one plain memory with the bytes of `from`, wherever its pieces are.
-pub(super) fn join(from: &gst::BufferRef) -> Result<gst::Buffer, FrameError> {
+pub(crate) fn join(from: &gst::BufferRef) -> Result<gst::Buffer, FrameError> {
     // A header of its own: mapping several memories merges them in the buffer that is mapped.
     let readable = from.copy().into_mapped_buffer_readable().map_err(|_| FrameError::NoCopy)?;
     Ok(gst::Buffer::from_mut_slice(readable.to_vec()))
