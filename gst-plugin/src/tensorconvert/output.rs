@@ -131,13 +131,14 @@ impl Described {
         }
     }
 
-    /// Whether buffers like this one can be written: their memories have descriptors.
+    /// Whether buffers like this one can be written: their memories have descriptors, which can be
+    /// mapped for it.
     pub(crate) fn fits(&self, buffer: &gst::BufferRef) -> bool {
-        let placed = self.place(buffer).ok();
-        placed.is_some_and(|(_, handles)| {
-            let mut memories = handles.memories(buffer);
-            memories.all(|memory| memory.and_then(handles::fd).is_some())
-        })
+        let tensor = || {
+            let (layout, handles) = self.place(buffer)?;
+            Ok::<_, OutputError>(self.tensor(layout, memories(buffer, &handles)?)?)
+        };
+        tensor().is_ok_and(|tensor| tensor.map_write().is_ok())
     }
 }
 
@@ -152,6 +153,11 @@ pub(crate) struct Output {
 impl Output {
     pub(crate) fn new(described: Described) -> Self {
         Self { described, remembered: VecDeque::new() }
+    }
+
+    /// Forgets the memories of the pool that was, which nobody else may hold any longer.
+    pub(crate) fn forget(&mut self) {
+        self.remembered.clear();
     }
 
     /// The tensor that `buffer` is to be written as, and which of its memories that lies in, with `origin` said of it. For a memory that

@@ -110,6 +110,11 @@ impl Stage {
         &self.output.described
     }
 
+    /// Output buffers are about to be of another pool.
+    pub(super) fn new_pool(&mut self) {
+        self.output.forget();
+    }
+
     /// Where the pixels of an input come from, unless a crop meta says otherwise.
     pub(super) fn origin(&self) -> Origin {
         self.converter.origin()
