@@ -208,10 +208,7 @@ impl BaseTransformImpl for TensorConvert {
         let caps = query.get_owned().0;
         let caps =
             caps.ok_or_else(|| gst::loggable_error!(CAT, "allocation query without caps"))?;
-        let known = self.stage().as_mut().map(|stage| {
-            stage.new_pool();
-            (stage.described().clone(), stage.origin())
-        });
+        let known = self.stage().as_ref().map(|stage| (stage.described().clone(), stage.origin()));
         let (described, origin) = known.ok_or_else(|| gst::loggable_error!(CAT, "no caps yet"))?;
         pool::decide(query, &caps, &described, origin)?;
         gst::debug!(CAT, imp = self, "decided {query:?}");

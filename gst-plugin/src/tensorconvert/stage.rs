@@ -110,11 +110,6 @@ impl Stage {
         &self.output.described
     }
 
-    /// Output buffers are about to be of another pool.
-    pub(super) fn new_pool(&mut self) {
-        self.output.forget();
-    }
-
     /// Where the pixels of an input come from, unless a crop meta says otherwise.
     pub(super) fn origin(&self) -> Origin {
         self.converter.origin()
@@ -137,6 +132,7 @@ impl Stage {
             self.follow(width, height)?;
         }
         let origin = self.origin_of(&frame);
+        self.output.described.cut(out);
         let (input, handles) = self.output.tensor(out, origin)?;
         self.converter.run(&tensor, &input.tensor)?;
         Ok(TensorMeta::put(out, &input.attachment, Some(&input), &handles)?)

@@ -3,8 +3,9 @@
 use gst::prelude::*;
 use tensor_core::{ImageLayout, TensorMemory};
 
-use super::frame::FrameError;
+use super::frame::{FrameError, Placed, place};
 use crate::{
+    allocation::copy::copy_samples,
     memo,
     pool::{PoolError, TensorBufferPool},
     video_layout,
@@ -34,20 +35,35 @@ impl Copier {
         Ok(copier)
     }
 
-    /// A frame of the pool with the samples of `from`, and nothing else of it.
+    /// A frame of the pool with the samples of `from`, and nothing else of it. Says how many bytes went
+    /// over.
     ///
     /// `flat` is the layout of `from` over its memories laid end to end, `caps` that of frames
-    /// without a video meta. Rows are copied, their padding is not.
+    /// without a video meta.
     pub(super) fn copy(
         &self,
         from: &gst::BufferRef,
         flat: &ImageLayout,
         caps: &ImageLayout,
-    ) -> Result<gst::Buffer, FrameError> {
-        let (need, have) = (flat.required_len(0), from.size());
-        if need > have {
-            return Err(FrameError::TooSmall { need, have, memories: from.n_memory() });
-        }
+    ) -> Result<(gst::Buffer, u64), FrameError> {
+        let placed = match place(from, flat) {
+            // Only here does a copy begin with another one.
+            Err(FrameError::Split { .. }) => {
+                let joined = join(from)?;
+                return self.fill(&joined, &place(&joined, flat)?, caps);
+            }
+            placed => placed?,
+        };
+        self.fill(from, &placed, caps)
+    }
+
+    fn fill(
+        &self,
+        from: &gst::BufferRef,
+        placed: &Placed,
+        caps: &ImageLayout,
+    ) -> Result<(gst::Buffer, u64), FrameError> {
+        let flat = &placed.layout;
         let mut buffer = self.pool.acquire_buffer(None)?;
         let to = video_layout::layout_of_buffer(caps, &buffer)?;
         if [to.width(), to.height()] != [flat.width(), flat.height()] {
@@ -58,12 +74,8 @@ impl Copier {
                 caps_height: to.height(),
             });
         }
-        // A header of its own: mapping several memories merges them in the buffer that is mapped.
-        let readable = from.copy().into_mapped_buffer_readable().map_err(|_| FrameError::NoCopy)?;
-        let mut map = buffer.make_mut().map_writable().map_err(|_| FrameError::NoCopy)?;
-        copy_rows(&readable, flat, &mut map, &to).ok_or(FrameError::NoCopy)?;
-        drop(map);
-        Ok(buffer)
+        let bytes = copy_samples(from, placed, buffer.make_mut(), &to)?;
+        Ok((buffer, bytes))
     }
 }
 
@@ -74,29 +86,9 @@ impl Drop for Copier {
     }
 }
 
-/// Bytes of samples in a frame.
-pub(super) fn sample_bytes(layout: &ImageLayout) -> u64 {
-    let bytes = (0..layout.planes().len())
-        .map(|plane| layout.rows(plane).saturating_mul(layout.row_bytes(plane)));
-    u64::try_from(bytes.fold(0, usize::saturating_add)).unwrap_or(u64::MAX)
-}
-
-/// A buffer of one plain memory with the bytes of a compressed frame, wherever its pieces are.
-pub(super) fn join(from: &gst::BufferRef) -> Result<gst::Buffer, FrameError> {
+/// A buffer of one plain memory with the bytes of `from`, wherever its pieces are.
+pub(crate) fn join(from: &gst::BufferRef) -> Result<gst::Buffer, FrameError> {
+    // A header of its own: mapping several memories merges them in the buffer that is mapped.
     let readable = from.copy().into_mapped_buffer_readable().map_err(|_| FrameError::NoCopy)?;
     Ok(gst::Buffer::from_mut_slice(readable.to_vec()))
-}
-
-/// `None` when a row is outside its bytes, which the layouts rule out.
-fn copy_rows(from: &[u8], flat: &ImageLayout, to: &mut [u8], layout: &ImageLayout) -> Option<()> {
-    for (plane, (source, target)) in flat.planes().iter().zip(layout.planes()).enumerate() {
-        let len = flat.row_bytes(plane);
-        for row in 0..flat.rows(plane) {
-            let source = source.offset.checked_add(source.stride.checked_mul(row)?)?;
-            let target = target.offset.checked_add(target.stride.checked_mul(row)?)?;
-            let target = to.get_mut(target..target.checked_add(len)?)?;
-            target.copy_from_slice(from.get(source..source.checked_add(len)?)?);
-        }
-    }
-    Some(())
 }

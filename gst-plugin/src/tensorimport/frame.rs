@@ -7,7 +7,8 @@ use tensor_core::{
 use thiserror::Error;
 
 use crate::{
-    handles::Handles, meta::TensorMetaError, pool::PoolError, video_layout::VideoLayoutError,
+    allocation::copy::CopyError, handles::Handles, meta::TensorMetaError, pool::PoolError,
+    video_layout::VideoLayoutError,
 };
 
 /// Why a frame gets no tensor.
@@ -79,6 +80,9 @@ pub(crate) enum FrameError {
     /// A compressed frame without bytes.
     #[error("a compressed frame of 0 bytes")]
     Empty,
+    /// The samples cannot be read or written.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
     /// The pool for copies does not start.
     #[error("no memory to copy the frame to: {0}")]
     Pool(#[from] PoolError),
@@ -127,6 +131,7 @@ impl FrameError {
             | Self::Descriptor(_)
             | Self::NotDmaBuf { .. }
             | Self::NoCopy
+            | Self::Copy(_)
             | Self::Pool(_)
             | Self::Acquire(_) => Cause::Memory,
             Self::Meta(_) => Cause::Meta,
@@ -164,11 +169,8 @@ pub(crate) fn place(buffer: &gst::BufferRef, flat: &ImageLayout) -> Result<Place
     let mut handles = Handles::default();
     let mut planes = [PlanePlacement { memory: 0, offset: 0, stride: 0 }; MAX_PLANES];
     for ((plane, from), to) in flat.planes().iter().enumerate().zip(&mut planes) {
-        let start = find(buffer, from.offset).ok_or(FrameError::TooSmall {
-            need,
-            have,
-            memories: buffer.n_memory(),
-        })?;
+        let too_small = || FrameError::TooSmall { need, have, memories: buffer.n_memory() };
+        let start = find(buffer, from.offset).ok_or_else(too_small)?;
         let (memory, need, have) = (start.memory, flat.plane_len(plane), start.left);
         if need > have {
             return Err(FrameError::Split { plane, memory, need, have });

@@ -17,6 +17,7 @@ use gst_base::{
         prelude::*,
     },
 };
+use gst_video::VideoCropMeta;
 
 use super::{
     caps,
@@ -25,7 +26,7 @@ use super::{
     intake::{Described, Intake, Taken},
     settings::{self, Settings},
     share::{Shared, share},
-    stats,
+    stats::Stats,
 };
 use crate::{
     allocation::{propose, provider},
@@ -46,6 +47,8 @@ pub struct TensorImport {
     settings: Mutex<Settings>,
     /// `None` before the first start.
     intake: Mutex<Option<Intake>>,
+    /// What the intake counted, to be read while it works: a log function may ask for `stats`.
+    stats: Mutex<Stats>,
     /// Whether what is refused has been said of this stream.
     is_refusal_said: AtomicBool,
 }
@@ -59,9 +62,17 @@ impl TensorImport {
         self.intake.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn stats(&self) -> MutexGuard<'_, Stats> {
+        self.stats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Does what only a running element can.
     fn with_intake<T>(&self, act: impl FnOnce(&mut Intake) -> T) -> Option<T> {
-        self.intake().as_mut().map(act)
+        self.intake().as_mut().map(|intake| {
+            let done = act(intake);
+            *self.stats() = intake.stats();
+            done
+        })
     }
 
     /// Forgets every import, because of what `why` names.
@@ -82,6 +93,10 @@ impl TensorImport {
                 let moved = to.make_mut();
                 if let Err(error) = self.parent_copy_metadata(buffer, moved) {
                     gst::warning!(CAT, imp = self, "the copy of a frame lacks metas: {error}");
+                }
+                // What it asked for is done.
+                if let Some(crop) = moved.meta_mut::<VideoCropMeta>() {
+                    let _removed = crop.remove();
                 }
                 let attached = self.with_intake(|intake| intake.attach(moved));
                 let attached = attached.ok_or(FrameError::NoCaps).flatten();
@@ -178,8 +193,12 @@ impl ObjectSubclass for TensorImport {
     type ParentType = BaseTransform;
 
     fn new() -> Self {
-        let (settings, intake) = (Mutex::default(), Mutex::default());
-        Self { settings, intake, is_refusal_said: AtomicBool::new(false) }
+        Self {
+            settings: Mutex::default(),
+            intake: Mutex::default(),
+            stats: Mutex::default(),
+            is_refusal_said: AtomicBool::new(false),
+        }
     }
 }
 
@@ -199,8 +218,9 @@ impl ObjectImpl for TensorImport {
     fn property(&self, _id: usize, pspec: &glib::ParamSpec) -> glib::Value {
         let set = self.settings().get(pspec.name());
         set.unwrap_or_else(|| {
-            let stats = self.with_intake(|intake| intake.stats());
-            stats.unwrap_or_else(stats::none).to_value()
+            // Not held while a structure is made, which is logged.
+            let stats = *self.stats();
+            stats.to_structure().to_value()
         })
     }
 }
@@ -285,7 +305,8 @@ impl BaseTransformImpl for TensorImport {
             self.new_generation("flush");
         }
         if kind == gst::EventType::Eos {
-            let stats = self.with_intake(|intake| intake.reports().then(|| intake.stats()));
+            let stats =
+                self.with_intake(|intake| intake.reports().then(|| intake.stats().to_structure()));
             if let Some(stats) = stats.flatten() {
                 self.post(stats);
             }
@@ -326,6 +347,16 @@ impl BaseTransformImpl for TensorImport {
                 Ok(Buffer(moved.unwrap_or(shared)))
             }
         }
+    }
+
+    /// Whatever is not tied to the old memory goes over to a copy: the picture is the same.
+    fn transform_meta<'a>(
+        &self,
+        _copy: &mut gst::BufferRef,
+        _meta: gst::MetaRef<'a, gst::Meta>,
+        _frame: &'a gst::BufferRef,
+    ) -> bool {
+        true
     }
 
     /// All is done once it is known which buffer leaves.

@@ -9,6 +9,7 @@ use super::{
     frame::FrameError,
     importer::{Content, Imported, Importer, Says},
     settings::Options,
+    stats::Stats,
 };
 use crate::{analytics, video_layout};
 
@@ -79,7 +80,7 @@ impl Intake {
         &mut self.importer
     }
 
-    pub(super) fn stats(&self) -> gst::Structure {
+    pub(super) fn stats(&self) -> Stats {
         self.importer.stats()
     }
 
@@ -152,7 +153,7 @@ impl Intake {
         }
         let interval = self.options.stats_interval;
         let is_due = interval > 0 && self.importer.counters.frames.is_multiple_of(interval);
-        Ok(Described { imported, report: is_due.then(|| self.stats()) })
+        Ok(Described { imported, report: is_due.then(|| self.stats().to_structure()) })
     }
 
     /// Why a frame in `memory` should be elsewhere, if it should.
@@ -179,8 +180,7 @@ impl Intake {
             return Ok((joined, bytes));
         };
         let flat = video_layout::layout_of_buffer(&caps, buffer)?;
-        let to = self.copier()?.copy(buffer, &flat, &caps)?;
-        Ok((to, copier::sample_bytes(&flat)))
+        self.copier()?.copy(buffer, &flat, &caps)
     }
 
     fn copier(&mut self) -> Result<&Copier, FrameError> {
