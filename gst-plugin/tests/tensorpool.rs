@@ -423,6 +423,33 @@ fn failure(properties: &str) -> String {
     error.error().to_string()
 }
 
+/// The text of an error that memory has run out, and nothing else.
+fn no_space(bus: &gst::Bus) -> String {
+    let message = bus.pop_filtered(&[gst::MessageType::Error]).expect("an error is posted");
+    let gst::MessageView::Error(error) = message.view() else { unreachable!() };
+    assert!(error.error().matches(gst::ResourceError::NoSpaceLeft), "{error:?}");
+    error.error().to_string()
+}
+
+/// With no descriptor left there is no memory for the second copy.
+#[test]
+fn memory_that_runs_out_later_is_an_error_with_every_path_and_errno() {
+    let _one = one_at_a_time();
+    let mut harness = pool_harness("memory=shm", NV12);
+    let bus = gst::Bus::new();
+    pool_of(&harness).set_bus(Some(&bus));
+    let plain = || gst::Buffer::with_size(64 * 54).unwrap();
+    let held = harness.push_and_pull(plain()).unwrap();
+    let open = || std::fs::File::open("/dev/null").ok();
+    let files: Vec<_> = std::iter::from_fn(open).collect();
+    let failed = harness.push(plain());
+    drop((held, files));
+    assert_eq!(failed, Err(gst::FlowError::Error));
+    let text = no_space(&bus);
+    assert!(text.contains("memfd") && text.contains("os error 24"), "{text}");
+    pool_of(&harness).set_bus(None);
+}
+
 /// One that waits for a buffer of a full pool is let go when the pipeline stops.
 #[test]
 fn a_full_pool_does_not_keep_a_pipeline_from_stopping() {

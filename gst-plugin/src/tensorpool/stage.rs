@@ -12,7 +12,7 @@ use crate::{
         copy::{CopyError, copy_samples},
         downstream::Downstream,
     },
-    pool::PoolError,
+    pool::{self, PoolError},
     tensorimport::{
         copier::join,
         frame::{FrameError, place},
@@ -124,7 +124,7 @@ impl Stage {
         }
         let pool = self.terms.pool()?.upcast();
         asked.configure(&pool)?;
-        pool.set_active(true)?;
+        pool::activate(&pool)?;
         Ok(pool)
     }
 }
