@@ -18,7 +18,7 @@ use std::sync::{
 };
 
 use gst::glib;
-use tensor_core::{Import, TensorDyn};
+use tensor_core::{Import, TensorDyn, TensorMemory};
 
 /// One import: a tensor and its blob, and the blob as the `GBytes` that every meta shares.
 pub type FrameImport = Import<glib::Bytes>;
@@ -38,12 +38,13 @@ struct Memo {
     serial: u64,
     born: OnceLock<Arc<FrameImport>>,
     seen: Mutex<Weak<FrameImport>>,
+    kind: OnceLock<TensorMemory>,
 }
 
 impl Memo {
     fn new() -> Self {
         let serial = NEXT_SERIAL.fetch_add(1, Ordering::Relaxed);
-        Self { serial, born: OnceLock::new(), seen: Mutex::default() }
+        Self { serial, born: OnceLock::new(), seen: Mutex::default(), kind: OnceLock::new() }
     }
 
     fn seen(&self) -> MutexGuard<'_, Weak<FrameImport>> {
@@ -61,6 +62,18 @@ pub(crate) fn serial(memory: &gst::MemoryRef) -> u64 {
 #[must_use]
 pub(crate) fn known_serial(memory: &gst::MemoryRef) -> u64 {
     imp::get(memory).map_or(NO_SERIAL, |memo| memo.serial)
+}
+
+/// The kind of a memory, which `find` tells the first time.
+pub(crate) fn kind<E>(
+    memory: &gst::MemoryRef,
+    find: impl FnOnce() -> Result<TensorMemory, E>,
+) -> Result<TensorMemory, E> {
+    let kind = &imp::get_or_create(memory).kind;
+    if let Some(known) = kind.get() {
+        return Ok(*known);
+    }
+    find().map(|found| *kind.get_or_init(|| found))
 }
 
 /// Remembers that `import`, which a cache holds, was made from this memory.

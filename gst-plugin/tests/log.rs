@@ -9,7 +9,10 @@
 
 mod common;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
+};
 
 use common::*;
 use gst::{DebugLevel, prelude::*};
@@ -55,6 +58,32 @@ fn harness_of(fallback: &str) -> Harness {
     let mut harness = Harness::with_element(&import, Some("sink"), Some("src"));
     harness.set_src_caps_str(NV12);
     harness
+}
+
+/// Whoever reads the log may ask the element what it counted.
+#[test]
+fn statistics_can_be_read_by_a_log_function() {
+    let lines = listen();
+    let mut harness = harness_of("copy");
+    let import = element(&harness);
+    let read = Arc::new(Mutex::new(0));
+    let is_reading = AtomicBool::new(false);
+    let (asked, counted) = (import.downgrade(), Arc::clone(&read));
+    gst::log::set_threshold_from_string("*:6", true);
+    gst::log::add_log_function(move |_, _, _, _, _, _, _| {
+        // Making a structure is logged too.
+        if is_reading.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if let Some(import) = asked.upgrade() {
+            drop(import.property::<gst::Structure>("stats"));
+            *counted.lock().unwrap() += 1;
+        }
+        is_reading.store(false, Ordering::Relaxed);
+    });
+    harness.push_and_pull(buffer([gst::Memory::with_size(64 * 54)])).unwrap();
+    assert!(*read.lock().unwrap() > 10);
+    assert!(!lines.lock().unwrap().is_empty());
 }
 
 // S-GST-17

@@ -12,7 +12,7 @@ mod common;
 use common::*;
 use gst::{MessageType, prelude::*};
 use gst_check::Harness;
-use gst_video::{VideoFormat, VideoMeta};
+use gst_video::{VideoCropMeta, VideoFormat, VideoMeta, VideoRegionOfInterestMeta};
 use gsttensor::BufferTensorExt;
 use tensor_core::{
     ColorRange, Colorimetry, CpuAccess, ImageLayout, PixelFormat, PlanePlacement, Quantization,
@@ -74,6 +74,52 @@ fn copy_moves_plain_frames_into_memory_with_an_fd() {
     element(&harness).set_bus(None);
 }
 
+#[test]
+fn a_copy_keeps_what_is_said_of_the_picture_and_no_crop_that_is_done() {
+    let (mut harness, bus) = import(&[("fallback", "copy")], NV12);
+    let wide = ImageLayout::packed(PixelFormat::Nv12, 72, 36, StrideAlign::DMA).unwrap();
+    let mut sent = buffer([plain_frame(&wide, 3)]);
+    let strides = wide.planes().iter().map(|plane| i32::try_from(plane.stride).unwrap());
+    let offsets: Vec<_> = wide.planes().iter().map(|plane| plane.offset).collect();
+    let strides: Vec<_> = strides.collect();
+    add_video_meta(&mut sent, VideoFormat::Nv12, [72, 36], &offsets, &strides);
+    let writable = sent.get_mut().unwrap();
+    VideoCropMeta::add(writable, (8, 0, 64, 36));
+    VideoRegionOfInterestMeta::add(writable, "face", (4, 4, 8, 8));
+    let got = harness.push_and_pull(sent).unwrap();
+    check_samples(&tensor(&got), 3);
+    assert_eq!(got.iter_meta::<VideoRegionOfInterestMeta>().count(), 1);
+    assert_eq!(got.iter_meta::<VideoCropMeta>().count(), 0);
+    assert_eq!(got.meta::<VideoMeta>().unwrap().width(), 64);
+    drop(bus);
+    element(&harness).set_bus(None);
+}
+
+/// Rows of copies are as long as downstream asks.
+#[test]
+fn a_copy_has_the_padding_that_downstream_asks_for() {
+    init();
+    let mut harness = Harness::new_parse("tensorimport fallback=copy");
+    let params = gst::Structure::builder("video-meta").field("stride-align0", 255_u32);
+    let params = params.field("stride-align1", 255_u32).build();
+    let sink = harness.sinkpad().unwrap();
+    sink.add_probe(gst::PadProbeType::QUERY_DOWNSTREAM, move |_, info| {
+        let Some(gst::QueryViewMut::Allocation(query)) =
+            info.query_mut().map(|query| query.view_mut())
+        else {
+            return gst::PadProbeReturn::Ok;
+        };
+        query.add_allocation_meta::<VideoMeta>(Some(&params));
+        gst::PadProbeReturn::Handled
+    });
+    harness.set_src_caps_str(NV12);
+    let got = harness.push_and_pull(buffer([plain_frame(&tight_nv12(), 3)])).unwrap();
+    let strides: Vec<_> =
+        tensor(&got).image_layout().unwrap().planes().iter().map(|place| place.stride).collect();
+    assert_eq!(strides, [256, 256]);
+    check_samples(&tensor(&got), 3);
+}
+
 // S-GST-16
 #[test]
 fn a_frame_that_no_tensor_can_describe_is_copied_or_ends_the_stream() {
@@ -117,7 +163,7 @@ fn error_takes_no_other_memory_than_dma_bufs() {
 fn a_crop_that_is_not_the_caps_size_is_not_copied() {
     let (mut harness, bus) = import(&[("fallback", "copy")], NV12);
     let mut frame = buffer([plain_frame(&tight_nv12(), 1)]);
-    gst_video::VideoCropMeta::add(frame.get_mut().unwrap(), (16, 8, 32, 16));
+    VideoCropMeta::add(frame.get_mut().unwrap(), (16, 8, 32, 16));
     assert_eq!(harness.push(frame), Err(gst::FlowError::Error));
     let said = element_message(&bus, "tensor-refused").unwrap();
     assert!(said.get::<&str>("reason").unwrap().contains("32x16 of 64x36"), "{said}");
@@ -193,6 +239,36 @@ fn cpu_access_is_what_a_tensor_allows() {
         }
         assert_eq!(["imports", "hits"].map(|s| stat(&element(&harness), s)), [1, 2]);
         element(&harness).set_bus(None);
+    }
+}
+
+/// Two elements may see one memory, as after a tee. What the one may do says nothing of the other;
+/// what the producer of the memory says holds for both.
+#[test]
+fn an_access_is_the_elements_own_unless_the_pool_forbids_all() {
+    init();
+    let read_write = CpuAccess::ReadWrite;
+    for (pool_access, found) in
+        [(read_write, ["none", "read"]), (CpuAccess::None, ["none", "none"])]
+    {
+        let pool = gsttensor::pool::TensorBufferPool::builder()
+            .policy(tensor_core::memory::AllocPolicy::only(TensorMemory::Shm).unwrap())
+            .video(VideoFormat::Nv12, 64, 36)
+            .unwrap();
+        let pool = pool.cpu_access(pool_access).build().unwrap();
+        pool.set_active(true).unwrap();
+        let mut elements = ["none", "read"].map(|access| import(&[("cpu-access", access)], NV12));
+        for _ in 0..3 {
+            let frame = pool.acquire_buffer(None).unwrap();
+            for ((harness, _), access) in elements.iter_mut().zip(found) {
+                let got = harness.push_and_pull(frame.clone()).unwrap();
+                assert_eq!(tensor(&got).access().name(), access);
+            }
+        }
+        for (harness, _) in elements {
+            element(&harness).set_bus(None);
+        }
+        pool.set_active(false).unwrap();
     }
 }
 

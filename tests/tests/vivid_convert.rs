@@ -30,7 +30,7 @@ use tensor_tests::{
 };
 
 const SIZE: (u32, u32) = (640, 360);
-const FRAMES: usize = 8;
+const FRAMES: usize = 5;
 
 /// A frame of the camera, read without the plugin.
 type Dump = (VideoInfo, Vec<Vec<u8>>);

@@ -72,9 +72,23 @@ fn store<const BYTES: usize, const N: usize>(
         }
         return;
     }
+    let tables = channels.map(|channel| &*channel.table);
+    if let ([row], [table]) = (rows.as_slice(), tables.as_slice()) {
+        if let (4, Some([mean, std])) = (BYTES, channels[0].mean_std) {
+            // As `Normalization::apply` does, and so the table.
+            for (sample, value) in out.as_chunks_mut::<4>().0.iter_mut().zip(*row) {
+                *sample = ((f32::from(*value) - mean) / std).to_ne_bytes();
+            }
+            return;
+        }
+        for (sample, value) in out.as_chunks_mut::<BYTES>().0.iter_mut().zip(*row) {
+            put(sample, table[usize::from(*value)]);
+        }
+        return;
+    }
     for (x, pixel) in out.chunks_exact_mut(BYTES * N).enumerate() {
         for channel in 0..N {
-            let bits = channels[channel].table[usize::from(rows[channel][x])];
+            let bits = tables[channel][usize::from(rows[channel][x])];
             put(&mut pixel[channel * BYTES..][..BYTES], bits);
         }
     }

@@ -1,7 +1,7 @@
 //! One copy of a frame, from wherever its planes lie into one memory with rows of its own.
 
 use gst::glib;
-use tensor_core::{ImageLayout, PlanePlacement};
+use tensor_core::{ImageLayout, MAX_PLANES, PlanePlacement};
 use thiserror::Error;
 
 use crate::{handles, tensorimport::frame::Placed};
@@ -55,16 +55,13 @@ pub(crate) fn copy_samples(
         return Err(CopyError::Memories { memories: to.n_memory() });
     }
     let mut target = to.map_writable().map_err(CopyError::Unwritable)?;
+    let sources = map_all(from, placed)?;
     let mut copied = 0_u64;
     for (plane, (source, place)) in placed.layout.planes().iter().zip(layout.planes()).enumerate() {
-        let handle = placed.handles.as_slice().get(source.memory).copied().unwrap_or(-1);
-        let unreadable = |error| CopyError::Unreadable { memory: handle, error };
-        let memory = handles::memory(from, handle)
-            .ok_or_else(|| unreadable(glib::bool_error!("the buffer has no such memory")))?;
-        let map = memory.map_readable().map_err(unreadable)?;
+        let map = sources.get(source.memory).and_then(Option::as_ref);
         // The layout counts from where the backing begins, the map from where the memory does.
-        let first = source.offset.saturating_sub(memory.offset());
-        let source_bytes = map.get(first..).unwrap_or_default();
+        let first = |map: &Source<'_>| source.offset.saturating_sub(map.memory().offset());
+        let source_bytes = map.and_then(|map| map.get(first(map)..)).unwrap_or_default();
         let target_bytes = target.get_mut(place.offset..).unwrap_or_default();
         let (have, room) = (source_bytes.len(), target_bytes.len());
         let rows = Rows { source: *source, target: *place, layout, plane };
@@ -75,6 +72,24 @@ pub(crate) fn copy_samples(
         copied = copied.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
     }
     Ok(copied)
+}
+
+/// A memory of the source, mapped.
+type Source<'a> = gst::MemoryMap<'a, gst::memory::Readable>;
+
+/// Every memory of the source, mapped once however many planes it holds.
+fn map_all<'a>(
+    from: &'a gst::BufferRef,
+    placed: &Placed,
+) -> Result<[Option<Source<'a>>; MAX_PLANES], CopyError> {
+    let mut maps = [const { None }; MAX_PLANES];
+    for (handle, map) in placed.handles.as_slice().iter().zip(&mut maps) {
+        let unreadable = |error| CopyError::Unreadable { memory: *handle, error };
+        let memory = handles::memory(from, *handle)
+            .ok_or_else(|| unreadable(glib::bool_error!("the buffer has no such memory")))?;
+        *map = Some(memory.map_readable().map_err(unreadable)?);
+    }
+    Ok(maps)
 }
 
 /// A plane on its way.

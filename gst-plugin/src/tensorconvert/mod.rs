@@ -1,12 +1,14 @@
 //! `tensorconvert`: makes a model's input of every frame, in one pass.
 //!
-//! A frame is read through its true strides and written, converted, into memory that holds the
-//! input and nothing else. What the input is like comes from the properties, else from a model file,
-//! else from what downstream accepts; the properties are described by `gst-inspect-1.0`.
+//! A frame, or the part of it that its crop meta leaves, is read through its true strides and written,
+//! converted, into memory that holds the input and nothing else. What the input is like comes from the
+//! properties, else from a model file, else from what downstream accepts; the properties are described
+//! by `gst-inspect-1.0`.
 //!
-//! Caps: raw video in, as `tensorimport` takes it; one static tensor out, see
-//! [`tensor_caps`](crate::tensor_caps). The conversion's numbers are those of
-//! [`tensor_core::convert`].
+//! Caps: raw video in, as `tensorimport` takes it; out one static tensor, see
+//! [`tensor_caps`](crate::tensor_caps), or raw video of bytes. The conversion's numbers are those of
+//! [`tensor_core::convert`]. The meta on what leaves says where its pixels come from: see
+//! [`Origin`](tensor_core::Origin).
 //!
 //! `gst-launch-1.0 videotestsrc num-buffers=3 ! tensorconvert width=64 height=64 ! fakesink`
 

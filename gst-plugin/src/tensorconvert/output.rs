@@ -131,13 +131,33 @@ impl Described {
         }
     }
 
-    /// Whether buffers like this one can be written: their memories have descriptors.
-    pub(crate) fn fits(&self, buffer: &gst::BufferRef) -> bool {
-        let placed = self.place(buffer).ok();
-        placed.is_some_and(|(_, handles)| {
-            let mut memories = handles.memories(buffer);
-            memories.all(|memory| memory.and_then(handles::fd).is_some())
-        })
+    /// Whether buffers like this one can be written, which is whether their memories have descriptors
+    /// that can be mapped for it, and be read by who looks at the video meta, if it `reads_meta`, and
+    /// at the caps.
+    pub(crate) fn fits(&self, buffer: &gst::BufferRef, reads_meta: bool) -> bool {
+        let is_told = match &self.form {
+            Form::Image(image, _) => {
+                let flat = || video_layout::layout_of_buffer(image, buffer);
+                reads_meta || flat().is_ok_and(|flat| flat == *image)
+            }
+            // Cutting a buffer to a tensor takes no memory from it.
+            Form::Tensor(_) => buffer.n_memory() == 1,
+        };
+        let tensor = || {
+            let (layout, handles) = self.place(buffer)?;
+            Ok::<_, OutputError>(self.tensor(layout, memories(buffer, &handles)?)?)
+        };
+        is_told && tensor().is_ok_and(|tensor| tensor.map_write().is_ok())
+    }
+
+    /// Cuts `buffer` to what it holds: a tensor's buffer has no byte more, but a pool of downstream's
+    /// may give some.
+    pub(crate) fn cut(&self, buffer: &mut gst::BufferRef) {
+        if let Form::Tensor(dense) = &self.form
+            && buffer.size() > dense.required_len()
+        {
+            buffer.set_size(dense.required_len());
+        }
     }
 }
 

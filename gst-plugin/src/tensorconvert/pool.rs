@@ -79,11 +79,11 @@ mod imp {
 }
 
 use gst::{glib, prelude::*, query, subclass::prelude::*};
-use gst_video::{BUFFER_POOL_OPTION_VIDEO_META, VideoMeta};
+use gst_video::VideoMeta;
 use tensor_core::Origin;
 
 use super::output::{Described, Form};
-use crate::pool::TensorBufferPool;
+use crate::{allocation::asked::Asked, pool::TensorBufferPool};
 
 glib::wrapper! {
     /// A pool of a model's inputs, laid out as their caps say.
@@ -101,63 +101,29 @@ pub(super) fn decide(
     let size = size.map_err(|_| glib::bool_error!("{caps}: more than 4 GiB a buffer"))?;
     let offered = query.allocation_pools().next();
     let (theirs, asked, min, max) = offered.unwrap_or((None, 0, 1, 0));
-    let size = size.max(asked);
     let allocator = query.allocation_params().next();
     // Without it rows are where the caps say: who does not promise to look would read padding.
     let reads_meta = query.find_allocation_meta::<VideoMeta>().is_some();
-    let theirs = theirs
-        .filter(|pool| serves(pool, (caps, size, min, max), allocator, (described, reads_meta)));
-    let (pool, min, max) = match theirs {
-        Some(pool) => (pool, min, max),
+    let (asked, video_meta) = (size.max(asked), reads_meta);
+    let wanted = Asked { caps, size: asked, min, max, allocator, video_meta, alignment: None };
+    let fits = |buffer: &gst::BufferRef| described.fits(buffer, reads_meta);
+    let pool = match theirs.filter(|pool| wanted.serves(pool, fits)) {
+        Some(pool) => pool,
         // Who wants more than one at once says so; how many there are at most is our own business.
         None if reads_meta && matches!(described.form, Form::Image(..)) => {
             let pool = TensorBufferPool::builder().caps(caps).buffers(min, 0).build();
-            (pool.map_err(|error| glib::bool_error!("{caps}: {error}"))?.upcast(), min, 0)
+            pool.map_err(|error| glib::bool_error!("{caps}: {error}"))?.upcast()
         }
-        None => (own(caps, size, min, (described, origin))?, min, 0),
+        // Of its own size, whatever was asked: a buffer that is smaller than its pool says is
+        // thrown away, or grown, when it comes back.
+        None => own(caps, size, min, (described, origin))?,
     };
+    let (_, size, min, max) = pool.config().params().unwrap_or((None, size, min, max));
     while query.allocation_pools().len() > 0 {
         query.remove_nth_allocation_pool(0);
     }
     query.add_allocation_pool(Some(&pool), size, min, max);
     Ok(())
-}
-
-/// Whether downstream's pool gives buffers that can be written where they are. Only a buffer of it
-/// tells; what does not serve is left as it was found, inactive.
-fn serves(
-    pool: &gst::BufferPool,
-    (caps, size, min, max): (&gst::Caps, u32, u32, u32),
-    allocator: Option<(Option<gst::Allocator>, gst::AllocationParams)>,
-    (described, reads_meta): (&Described, bool),
-) -> bool {
-    let mut config = pool.config();
-    config.set_params(Some(caps), size, min, max);
-    if reads_meta && pool.has_option(BUFFER_POOL_OPTION_VIDEO_META) {
-        config.add_option(BUFFER_POOL_OPTION_VIDEO_META);
-    }
-    if let Some((allocator, params)) = allocator {
-        config.set_allocator(allocator.as_ref(), Some(&params));
-    }
-    if pool.set_config(config).is_err() && !agrees(pool, (caps, size, min, max)) {
-        return false;
-    }
-    if pool.set_active(true).is_err() {
-        return false;
-    }
-    let now = gst::BufferPoolAcquireParams::with_flags(gst::BufferPoolAcquireFlags::DONTWAIT);
-    let serves = pool.acquire_buffer(Some(&now)).is_ok_and(|buffer| described.fits(&buffer));
-    if !serves {
-        // A pool that cannot be stopped is not used either way.
-        let _stopped = pool.set_active(false);
-    }
-    serves
-}
-
-/// Whether a pool that changed what was asked, as a larger size, still keeps it.
-fn agrees(pool: &gst::BufferPool, (caps, size, min, max): (&gst::Caps, u32, u32, u32)) -> bool {
-    let config = pool.config();
-    config.validate_params(Some(caps), size, min, max).is_ok() && pool.set_config(config).is_ok()
 }
 
 fn own(

@@ -132,6 +132,7 @@ impl Stage {
             self.follow(width, height)?;
         }
         let origin = self.origin_of(&frame);
+        self.output.described.cut(out);
         let (input, handles) = self.output.tensor(out, origin)?;
         self.converter.run(&tensor, &input.tensor)?;
         Ok(TensorMeta::put(out, &input.attachment, Some(&input), &handles)?)

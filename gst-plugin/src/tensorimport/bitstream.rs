@@ -6,7 +6,10 @@ use tensor_core::{
 };
 
 use super::frame::FrameError;
-use crate::handles::{self, Handles};
+use crate::{
+    handles::{self, Handles},
+    memo,
+};
 
 /// The media types whose buffers are taken as they come, one frame or a part of one each.
 pub(crate) const MEDIA_TYPES: [&str; 7] = [
@@ -51,7 +54,7 @@ pub(crate) fn place(buffer: &gst::BufferRef) -> Result<Piece, FrameError> {
 
 fn kind(memory: &gst::MemoryRef) -> Result<TensorMemory, FrameError> {
     let Some(fd) = handles::fd(memory) else { return Ok(TensorMemory::Mem) };
-    Ok(Memory::import(fd, CpuAccess::None)?.kind())
+    memo::kind(memory, || Ok(Memory::import(fd, CpuAccess::None)?.kind()))
 }
 
 /// The blob of a piece. Its length is another with every frame, so none is kept.

@@ -7,7 +7,8 @@ use tensor_core::{
 use thiserror::Error;
 
 use crate::{
-    handles::Handles, meta::TensorMetaError, pool::PoolError, video_layout::VideoLayoutError,
+    allocation::copy::CopyError, handles::Handles, meta::TensorMetaError, pool::PoolError,
+    video_layout::VideoLayoutError,
 };
 
 /// Why a frame gets no tensor.
@@ -79,12 +80,12 @@ pub(crate) enum FrameError {
     /// A compressed frame without bytes.
     #[error("a compressed frame of 0 bytes")]
     Empty,
-    /// The pool for copies does not start.
+    /// The samples cannot be read or written.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
+    /// The pool for copies does not start, or gives nothing.
     #[error("no memory to copy the frame to: {0}")]
     Pool(#[from] PoolError),
-    /// The pool for copies gives nothing.
-    #[error("no memory to copy the frame to: {0}")]
-    Acquire(#[from] gst::FlowError),
     /// The bytes of a compressed frame have no layout.
     #[error(transparent)]
     Strided(#[from] StridedError),
@@ -116,6 +117,8 @@ pub(super) enum Cause {
     Stream,
     /// Its memory is not what is needed.
     Memory,
+    /// There is no memory for a copy of it.
+    NoMemory,
     /// The meta cannot be put on.
     Meta,
 }
@@ -127,8 +130,8 @@ impl FrameError {
             | Self::Descriptor(_)
             | Self::NotDmaBuf { .. }
             | Self::NoCopy
-            | Self::Pool(_)
-            | Self::Acquire(_) => Cause::Memory,
+            | Self::Copy(_) => Cause::Memory,
+            Self::Pool(_) => Cause::NoMemory,
             Self::Meta(_) => Cause::Meta,
             Self::TooSmall { .. }
             | Self::Split { .. }
@@ -164,11 +167,8 @@ pub(crate) fn place(buffer: &gst::BufferRef, flat: &ImageLayout) -> Result<Place
     let mut handles = Handles::default();
     let mut planes = [PlanePlacement { memory: 0, offset: 0, stride: 0 }; MAX_PLANES];
     for ((plane, from), to) in flat.planes().iter().enumerate().zip(&mut planes) {
-        let start = find(buffer, from.offset).ok_or(FrameError::TooSmall {
-            need,
-            have,
-            memories: buffer.n_memory(),
-        })?;
+        let too_small = || FrameError::TooSmall { need, have, memories: buffer.n_memory() };
+        let start = find(buffer, from.offset).ok_or_else(too_small)?;
         let (memory, need, have) = (start.memory, flat.plane_len(plane), start.left);
         if need > have {
             return Err(FrameError::Split { plane, memory, need, have });

@@ -8,6 +8,7 @@ use std::sync::{
 use gst::{glib, prelude::*, subclass::prelude::*};
 use gst_base::{
     BaseTransform,
+    prelude::*,
     subclass::{
         BaseTransformMode,
         base_transform::{
@@ -17,18 +18,20 @@ use gst_base::{
         prelude::*,
     },
 };
+use gst_video::VideoCropMeta;
 
 use super::{
     caps,
+    choices::Fallback,
     frame::{Cause, FrameError},
     importer::{Content, Imported},
     intake::{Described, Intake, Taken},
     settings::{self, Settings},
     share::{Shared, share},
-    stats,
+    stats::Stats,
 };
 use crate::{
-    allocation::{propose, provider},
+    allocation::{downstream::Downstream, propose, provider},
     pads,
 };
 
@@ -46,8 +49,12 @@ pub struct TensorImport {
     settings: Mutex<Settings>,
     /// `None` before the first start.
     intake: Mutex<Option<Intake>>,
+    /// What the intake counted, to be read while it works: a log function may ask for `stats`.
+    stats: Mutex<Stats>,
     /// Whether what is refused has been said of this stream.
     is_refusal_said: AtomicBool,
+    /// Whether downstream is to be asked, before the next frame, how it wants copies.
+    is_asking: AtomicBool,
 }
 
 impl TensorImport {
@@ -59,9 +66,17 @@ impl TensorImport {
         self.intake.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn stats(&self) -> MutexGuard<'_, Stats> {
+        self.stats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Does what only a running element can.
     fn with_intake<T>(&self, act: impl FnOnce(&mut Intake) -> T) -> Option<T> {
-        self.intake().as_mut().map(act)
+        self.intake().as_mut().map(|intake| {
+            let done = act(intake);
+            *self.stats() = intake.stats();
+            done
+        })
     }
 
     /// Forgets every import, because of what `why` names.
@@ -70,8 +85,24 @@ impl TensorImport {
         gst::debug!(CAT, imp = self, "{why}: a new generation, {dropped} imports dropped");
     }
 
+    /// Asks downstream how it wants frames: the base class only does for elements that always copy.
+    fn ask_downstream(&self) {
+        self.is_asking.store(false, Ordering::Relaxed);
+        let Some(caps) = self.with_intake(|intake| intake.caps().cloned()).flatten() else {
+            return;
+        };
+        let mut query = gst::query::Allocation::new(Some(&caps), true);
+        let is_answered = self.obj().src_pad().peer_query(query.query_mut());
+        let said = if is_answered { Downstream::of(&query) } else { Downstream::default() };
+        gst::debug!(CAT, imp = self, "downstream says {said:?}");
+        self.with_intake(|intake| intake.set_downstream(said));
+    }
+
     /// Puts the metas on a frame, or on a copy of it in other memory, which is given back.
     fn describe(&self, buffer: &mut gst::BufferRef) -> Result<Option<gst::Buffer>, gst::FlowError> {
+        if self.is_asking.load(Ordering::Relaxed) {
+            self.ask_downstream();
+        }
         let taken = self.with_intake(|intake| intake.take(buffer));
         match taken.ok_or(FrameError::NoCaps).flatten().map_err(|error| self.fail(&error))? {
             Taken::Here(described) => {
@@ -82,6 +113,10 @@ impl TensorImport {
                 let moved = to.make_mut();
                 if let Err(error) = self.parent_copy_metadata(buffer, moved) {
                     gst::warning!(CAT, imp = self, "the copy of a frame lacks metas: {error}");
+                }
+                // What it asked for is done.
+                if let Some(crop) = moved.meta_mut::<VideoCropMeta>() {
+                    let _removed = crop.remove();
                 }
                 let attached = self.with_intake(|intake| intake.attach(moved));
                 let attached = attached.ok_or(FrameError::NoCaps).flatten();
@@ -161,6 +196,10 @@ impl TensorImport {
             Cause::Memory => {
                 gst::element_imp_error!(self, gst::ResourceError::Read, ("{error}"), ["{caps}"]);
             }
+            Cause::NoMemory => {
+                let kind = gst::ResourceError::NoSpaceLeft;
+                gst::element_imp_error!(self, kind, ("{error}"), ["{caps}"]);
+            }
             Cause::Meta => {
                 gst::element_imp_error!(self, gst::CoreError::Failed, ("{error}"), ["{caps}"]);
             }
@@ -178,8 +217,13 @@ impl ObjectSubclass for TensorImport {
     type ParentType = BaseTransform;
 
     fn new() -> Self {
-        let (settings, intake) = (Mutex::default(), Mutex::default());
-        Self { settings, intake, is_refusal_said: AtomicBool::new(false) }
+        Self {
+            settings: Mutex::default(),
+            intake: Mutex::default(),
+            stats: Mutex::default(),
+            is_refusal_said: AtomicBool::new(false),
+            is_asking: AtomicBool::new(false),
+        }
     }
 }
 
@@ -199,8 +243,9 @@ impl ObjectImpl for TensorImport {
     fn property(&self, _id: usize, pspec: &glib::ParamSpec) -> glib::Value {
         let set = self.settings().get(pspec.name());
         set.unwrap_or_else(|| {
-            let stats = self.with_intake(|intake| intake.stats());
-            stats.unwrap_or_else(stats::none).to_value()
+            // Not held while a structure is made, which is logged.
+            let stats = *self.stats();
+            stats.to_structure().to_value()
         })
     }
 }
@@ -255,6 +300,8 @@ impl BaseTransformImpl for TensorImport {
             self.refuse_caps(incaps, &error.to_string());
             gst::loggable_error!(CAT, "{incaps} refused: {error}")
         })?;
+        let fallback = self.with_intake(|intake| intake.fallback());
+        self.is_asking.store(fallback == Some(Fallback::Copy), Ordering::Relaxed);
         gst::debug!(CAT, imp = self, "{incaps}: {content:?}");
         Ok(())
     }
@@ -285,7 +332,8 @@ impl BaseTransformImpl for TensorImport {
             self.new_generation("flush");
         }
         if kind == gst::EventType::Eos {
-            let stats = self.with_intake(|intake| intake.reports().then(|| intake.stats()));
+            let stats =
+                self.with_intake(|intake| intake.reports().then(|| intake.stats().to_structure()));
             if let Some(stats) = stats.flatten() {
                 self.post(stats);
             }
@@ -326,6 +374,16 @@ impl BaseTransformImpl for TensorImport {
                 Ok(Buffer(moved.unwrap_or(shared)))
             }
         }
+    }
+
+    /// Whatever is not tied to the old memory goes over to a copy: the picture is the same.
+    fn transform_meta<'a>(
+        &self,
+        _copy: &mut gst::BufferRef,
+        _meta: gst::MetaRef<'a, gst::Meta>,
+        _frame: &'a gst::BufferRef,
+    ) -> bool {
+        true
     }
 
     /// All is done once it is known which buffer leaves.

@@ -12,7 +12,7 @@ use super::{
     bitstream::{self, Piece},
     frame::{FrameError, Placed, place},
     plain::PlainBlobs,
-    stats::Counters,
+    stats::{Counters, Stats},
 };
 use crate::{
     handles::{self, Handles},
@@ -191,8 +191,8 @@ impl Importer {
         self.cache.new_generation()
     }
 
-    pub(super) fn stats(&self) -> gst::Structure {
-        self.counters.to_structure(self.cache.stats())
+    pub(super) fn stats(&self) -> Stats {
+        Stats { counters: self.counters, cache: self.cache.stats() }
     }
 
     /// Imports held now, and the most that may be.

@@ -9,14 +9,16 @@ use super::{
     frame::FrameError,
     importer::{Content, Imported, Importer, Says},
     settings::Options,
+    stats::Stats,
 };
-use crate::{analytics, video_layout};
+use crate::{allocation::downstream::Downstream, analytics, video_layout};
 
 /// What there is while the element runs.
 #[derive(Debug)]
 pub(super) struct Intake {
     options: Options,
     caps: Option<gst::Caps>,
+    downstream: Downstream,
     importer: Importer,
     copier: Option<Copier>,
 }
@@ -50,7 +52,7 @@ impl Intake {
         let (access, quantization) = (options.access, options.quantization.clone());
         let says = Says { access, quantization, ..Says::default() };
         let importer = Importer::saying(options.cache_size, says);
-        Self { options, caps: None, importer, copier: None }
+        Self { options, caps: None, downstream: Downstream::default(), importer, copier: None }
     }
 
     /// What comes from now on.
@@ -75,11 +77,17 @@ impl Intake {
         Ok(content)
     }
 
+    /// How frames are wanted that do not stay where they are.
+    pub(super) fn set_downstream(&mut self, said: Downstream) {
+        self.copier = None;
+        self.downstream = said;
+    }
+
     pub(super) fn importer(&mut self) -> &mut Importer {
         &mut self.importer
     }
 
-    pub(super) fn stats(&self) -> gst::Structure {
+    pub(super) fn stats(&self) -> Stats {
         self.importer.stats()
     }
 
@@ -152,7 +160,7 @@ impl Intake {
         }
         let interval = self.options.stats_interval;
         let is_due = interval > 0 && self.importer.counters.frames.is_multiple_of(interval);
-        Ok(Described { imported, report: is_due.then(|| self.stats()) })
+        Ok(Described { imported, report: is_due.then(|| self.stats().to_structure()) })
     }
 
     /// Why a frame in `memory` should be elsewhere, if it should.
@@ -179,15 +187,14 @@ impl Intake {
             return Ok((joined, bytes));
         };
         let flat = video_layout::layout_of_buffer(&caps, buffer)?;
-        let to = self.copier()?.copy(buffer, &flat, &caps)?;
-        Ok((to, copier::sample_bytes(&flat)))
+        self.copier()?.copy(buffer, &flat, &caps)
     }
 
     fn copier(&mut self) -> Result<&Copier, FrameError> {
         let caps = self.caps.as_ref().ok_or(FrameError::NoCaps)?;
         let copier = match self.copier.take() {
             Some(copier) => copier,
-            None => Copier::new(caps)?,
+            None => Copier::new(caps, &self.downstream)?,
         };
         Ok(self.copier.insert(copier))
     }

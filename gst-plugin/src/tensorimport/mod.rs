@@ -1,6 +1,6 @@
 //! `tensorimport`: describes every frame as a tensor.
 //!
-//! The element never touches a byte. It finds where each plane of a frame lies, imports each buffer
+//! The element touches no byte, unless a frame that is elsewhere is to be copied. It finds where each plane of a frame lies, imports each buffer
 //! once by the identity of the files behind its memories, and attaches a
 //! [`TensorMeta`](crate::TensorMeta). Buffers that others hold too get a new header over the same
 //! memories.
@@ -17,7 +17,7 @@
 mod bitstream;
 pub(crate) mod caps;
 mod choices;
-mod copier;
+pub(crate) mod copier;
 pub(crate) mod frame;
 mod imp;
 pub(crate) mod importer;

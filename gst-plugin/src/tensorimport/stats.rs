@@ -35,27 +35,32 @@ impl Counters {
         self.copies = self.copies.saturating_add(u64::from(bytes > 0));
         self.copied_bytes = self.copied_bytes.saturating_add(bytes);
     }
+}
 
+/// What was counted, and what the cache holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stats {
+    pub(super) counters: Counters,
+    pub(super) cache: CacheStats,
+}
+
+impl Stats {
     /// The value of the `stats` property.
-    pub(super) fn to_structure(self, cache: CacheStats) -> gst::Structure {
+    pub(super) fn to_structure(self) -> gst::Structure {
+        let Self { counters, cache } = self;
         let live = u64::try_from(cache.live).unwrap_or(u64::MAX);
         gst::Structure::builder(STATS)
-            .field("frames", self.frames)
-            .field("imports", self.imports)
-            .field("hits", self.hits)
-            .field("copies", self.copies)
+            .field("frames", counters.frames)
+            .field("imports", counters.imports)
+            .field("hits", counters.hits)
+            .field("copies", counters.copies)
             .field("evictions", cache.evictions)
             .field("live", live)
             .field("pinned-bytes", cache.pinned_bytes)
-            .field("copied-bytes", self.copied_bytes)
-            .field("memory", self.memory.map_or("none", TensorMemory::name))
+            .field("copied-bytes", counters.copied_bytes)
+            .field("memory", counters.memory.map_or("none", TensorMemory::name))
             .build()
     }
-}
-
-/// The statistics of an element that never ran.
-pub(super) fn none() -> gst::Structure {
-    Counters::default().to_structure(CacheStats::default())
 }
 
 #[cfg(test)]
@@ -69,7 +74,7 @@ mod tests {
         counters.count(false, TensorMemory::Shm);
         counters.count(true, TensorMemory::Shm);
         counters.count(true, TensorMemory::DmaBuf);
-        let stats = counters.to_structure(CacheStats::default());
+        let stats = Stats { counters, cache: CacheStats::default() }.to_structure();
         let numbers = ["frames", "imports", "hits"].map(|name| stats.get::<u64>(name).unwrap());
         assert_eq!(numbers, [3, 1, 2]);
         assert_eq!(stats.get::<&str>("memory"), Ok("dmabuf"));

@@ -1,21 +1,22 @@
 //! A stream that was negotiated: what its frames are, and where copies of them go.
 
 use gst::{glib, prelude::*};
-use gst_video::{
-    BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, BUFFER_POOL_OPTION_VIDEO_META, VideoBufferPoolConfig,
-    VideoCropMeta, VideoMeta,
-};
+use gst_video::{VideoCropMeta, VideoMeta};
 use tensor_core::ImageLayout;
 use thiserror::Error;
 
 use super::{fit, fit::Misfit, settings::Terms};
 use crate::{
     allocation::{
+        asked::Asked,
         copy::{CopyError, copy_samples},
         downstream::Downstream,
     },
-    pool::PoolError,
-    tensorimport::frame::{FrameError, Placed, place},
+    pool::{self, PoolError},
+    tensorimport::{
+        copier::join,
+        frame::{FrameError, place},
+    },
     video_layout::{self, VideoLayoutError},
 };
 
@@ -52,8 +53,12 @@ impl Stage {
 
     /// Whether a frame may pass as it is.
     pub(super) fn judge(&self, frame: &gst::BufferRef) -> Result<Result<(), Misfit>, StageError> {
-        let placed = place(frame, &self.whole(frame)?)?;
-        Ok(fit::check(frame, &placed, &self.terms))
+        match place(frame, &self.whole(frame)?) {
+            Err(FrameError::Split { plane, memory, .. }) => {
+                Ok(Err(Misfit::Split { plane, memory }))
+            }
+            placed => Ok(fit::check(frame, &placed?, &self.terms)),
+        }
     }
 
     /// The planes of a frame without regard to a crop.
@@ -82,8 +87,14 @@ impl Stage {
         } else {
             self.whole(frame)?
         };
-        let placed: Placed = place(frame, &flat)?;
-        let copied = copy_samples(frame, &placed, target, &self.whole(target)?)?;
+        let copied = match place(frame, &flat) {
+            // Only here does the copy begin with another one.
+            Err(FrameError::Split { .. }) => {
+                let joined = join(frame)?;
+                copy_samples(&joined, &place(&joined, &flat)?, target, &self.whole(target)?)?
+            }
+            placed => copy_samples(frame, &placed?, target, &self.whole(target)?)?,
+        };
         if let Some(crop) = target.meta_mut::<VideoCropMeta>().filter(|_| is_cropped) {
             crop.remove()?;
         }
@@ -92,36 +103,28 @@ impl Stage {
 
     /// A pool for copies, active: downstream's if it has one, else ours as downstream wants it.
     pub(super) fn target(&self, downstream: &Downstream) -> Result<gst::BufferPool, StageError> {
+        let (min, max) = self.terms.request.buffers(downstream.min, downstream.max);
+        let allocator = downstream.allocator.clone();
+        let allocator = allocator.filter(|_| self.terms.takes_any_dma_bufs());
+        let asked = Asked {
+            caps: &self.caps,
+            size: downstream.size,
+            min,
+            max,
+            allocator: allocator.map(|allocator| (Some(allocator), downstream.params)),
+            video_meta: true,
+            alignment: downstream.alignment,
+        };
         // One that upstream took is in use, and not ours to configure.
         let theirs = downstream.pool.clone().filter(|pool| !pool.is_active());
-        if let Some(pool) = theirs {
-            self.configure(&pool, downstream)?;
-            pool.set_active(true)?;
+        if let Some(pool) = theirs
+            && asked.serves(&pool, |buffer| buffer.n_memory() == 1)
+        {
             return Ok(pool);
         }
         let pool = self.terms.pool()?.upcast();
-        self.configure(&pool, downstream)?;
-        pool.set_active(true)?;
+        asked.configure(&pool)?;
+        pool::activate(&pool)?;
         Ok(pool)
-    }
-
-    fn configure(
-        &self,
-        pool: &gst::BufferPool,
-        downstream: &Downstream,
-    ) -> Result<(), glib::BoolError> {
-        let (min, max) = self.terms.request.buffers(downstream.min, downstream.max);
-        let mut config = pool.config();
-        config.set_params(Some(&self.caps), downstream.size, min, max);
-        config.add_option(BUFFER_POOL_OPTION_VIDEO_META);
-        if let Some(asked) = &downstream.alignment {
-            config.add_option(BUFFER_POOL_OPTION_VIDEO_ALIGNMENT);
-            config.set_video_alignment(asked);
-        }
-        if self.terms.takes_any_dma_bufs() && downstream.allocator.is_some() {
-            config.set_allocator(downstream.allocator.as_ref(), Some(&downstream.params));
-        }
-        // A pool says no to what it had to change; reading it back and setting it again agrees.
-        pool.set_config(config).or_else(|_| pool.set_config(pool.config()))
     }
 }
