@@ -1,6 +1,9 @@
 //! The element's virtual functions; what they do is in the modules beside this one.
 
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::{
+    mem,
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
+};
 
 use gst::{glib, prelude::*, subclass::prelude::*};
 use gst_allocators::DmaBufMemory;
@@ -23,6 +26,7 @@ use crate::{
         propose::{self, Provider},
     },
     memo,
+    pool::{self, PoolError},
     tensorimport::caps as templates,
 };
 
@@ -50,12 +54,13 @@ pub struct TensorPool {
 }
 
 impl TensorPool {
+    /// Held for a moment, as the [state](Self::state).
     fn settings(&self) -> MutexGuard<'_, Settings> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Held for a moment: what is called with it must not log, since a log function may read
-    /// `stats`.
+    /// Held for a moment: what is called with it must not log, and what is replaced not be dropped,
+    /// since that logs and a log function may read `stats`.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,7 +96,7 @@ impl TensorPool {
                 self.state().target.insert(pool).clone()
             }
         };
-        pool.acquire_buffer(None)
+        pool::acquire(&pool).map_err(|error| self.fail(&error.into()))
     }
 
     /// The frame as it leaves.
@@ -153,6 +158,10 @@ impl TensorPool {
 
     fn fail(&self, error: &StageError) -> gst::FlowError {
         match error {
+            // No fault: the pipeline stops, or seeks.
+            StageError::Pool(PoolError::Flow(gst::FlowError::Flushing)) => {
+                return gst::FlowError::Flushing;
+            }
             StageError::Pool(_) | StageError::Gst(_) => {
                 gst::element_imp_error!(self, gst::ResourceError::NoSpaceLeft, ("{error}"));
             }
@@ -170,8 +179,8 @@ impl TensorPool {
     fn provider(&self, stage: &Stage) -> Option<Provider> {
         match stage.terms.pool() {
             Ok(pool) => {
-                let mut state = self.state();
-                state.offered = Some(Offered::new(&pool, state.counters.frames()));
+                let offered = Offered::new(&pool, self.state().counters.frames());
+                let _before = self.state().offered.replace(offered);
                 Some(Provider { pool: pool.upcast(), allocator: stage.terms.allocator() })
             }
             Err(error) => {
@@ -202,7 +211,10 @@ impl ObjectImpl for TensorPool {
 
     fn property(&self, _id: usize, pspec: &glib::ParamSpec) -> glib::Value {
         let setting = self.settings().get(pspec.name());
-        setting.unwrap_or_else(|| self.state().counters.to_structure().to_value())
+        setting.unwrap_or_else(|| {
+            let counters = self.state().counters;
+            counters.to_structure().to_value()
+        })
     }
 }
 
@@ -251,7 +263,7 @@ impl BaseTransformImpl for TensorPool {
     const TRANSFORM_IP_ON_PASSTHROUGH: bool = false;
 
     fn start(&self) -> Result<(), gst::ErrorMessage> {
-        *self.state() = State::default();
+        let _before = mem::take(&mut *self.state());
         Ok(())
     }
 
@@ -259,8 +271,8 @@ impl BaseTransformImpl for TensorPool {
         self.drop_target();
         // An application that stops at upstream's error sees this in the log alone.
         let _logged = self.refusal();
-        let mut state = self.state();
-        (state.stage, state.downstream) = (None, Arc::default());
+        let _stage = self.state().stage.take();
+        let _said = mem::take(&mut self.state().downstream);
         Ok(())
     }
 
@@ -270,7 +282,8 @@ impl BaseTransformImpl for TensorPool {
         caps: &gst::Caps,
         filter: Option<&gst::Caps>,
     ) -> Option<gst::Caps> {
-        let other = caps::of_other_side(caps, direction, self.settings().may_be_dma_bufs());
+        let settings = *self.settings();
+        let other = caps::of_other_side(caps, direction, settings.may_be_dma_bufs());
         Some(match filter {
             Some(filter) => filter.intersect_with_mode(&other, gst::CapsIntersectMode::First),
             None => other,
@@ -287,7 +300,7 @@ impl BaseTransformImpl for TensorPool {
         let stage = Stage::new(out, terms)
             .map_err(|error| gst::loggable_error!(CAT, "{out} refused: {error}"))?;
         gst::debug!(CAT, imp = self, "{out}: frames are to be {:?}", stage.terms);
-        self.state().stage = Some(Arc::new(stage));
+        let _before = self.state().stage.replace(Arc::new(stage));
         Ok(())
     }
 
@@ -330,7 +343,7 @@ impl BaseTransformImpl for TensorPool {
             query.remove_nth_allocation_pool(0);
         }
         self.drop_target();
-        self.state().downstream = Arc::new(said);
+        let _before = mem::replace(&mut self.state().downstream, Arc::new(said));
         Ok(())
     }
 
