@@ -448,6 +448,40 @@ fn the_log_says_what_happens_to_frames_and_why() {
     );
 }
 
+/// A log function runs wherever something is logged; it may ask for anything.
+#[test]
+fn statistics_can_be_read_from_a_log_function() {
+    let _one = one_at_a_time();
+    let pipeline = gst::parse::launch(&format!(
+        "videotestsrc num-buffers=20 ! capsfilter name=caps caps={} ! tensorpool name=pool \
+         ! fakesink",
+        caps("RGB", (642, 48))
+    ));
+    let pipeline = pipeline.unwrap().downcast::<gst::Pipeline>().unwrap();
+    let pool = pipeline.by_name("pool").unwrap().downgrade();
+    let filter = pipeline.by_name("caps").unwrap();
+    gst::log::set_default_threshold(gst::DebugLevel::Trace);
+    gst::log::remove_default_log_function();
+    let busy = Mutex::new(());
+    let function = gst::log::add_log_function(move |_, _, _, _, _, _, _| {
+        // What is read is logged too.
+        if let (Ok(_once), Some(pool)) = (busy.try_lock(), pool.upgrade()) {
+            pool.property::<gst::Structure>("stats");
+        }
+    });
+    for format in ["RGB", "NV12"] {
+        filter.set_property("caps", caps(format, (642, 48)).parse::<gst::Caps>().unwrap());
+        pipeline.set_state(gst::State::Playing).unwrap();
+        let kinds = [gst::MessageType::Eos, gst::MessageType::Error];
+        let limit = gst::ClockTime::from_seconds(30);
+        let end = pipeline.bus().unwrap().timed_pop_filtered(limit, &kinds).unwrap();
+        assert_eq!(end.type_(), gst::MessageType::Eos, "{end:?}");
+        pipeline.set_state(gst::State::Null).unwrap();
+    }
+    gst::log::remove_log_function(function);
+    gst::log::set_default_threshold(gst::DebugLevel::None);
+}
+
 // G10
 #[test]
 fn every_spelling_of_a_frame_is_taken_and_tiles_are_not() {

@@ -53,12 +53,13 @@ pub struct TensorPool {
 }
 
 impl TensorPool {
+    /// Held for a moment, as the [state](Self::state).
     fn settings(&self) -> MutexGuard<'_, Settings> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Held for a moment: what is called with it must not log, since a log function may read
-    /// `stats`.
+    /// Held for a moment: what is called with it must not log, and what is replaced not be dropped,
+    /// since that logs and a log function may read `stats`.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -203,8 +204,8 @@ impl TensorPool {
     fn provider(&self, stage: &Stage) -> Option<Provider> {
         match stage.terms.pool() {
             Ok(pool) => {
-                let mut state = self.state();
-                state.offered = Some(Offered::new(&pool, state.counters.frames()));
+                let offered = Offered::new(&pool, self.state().counters.frames());
+                let _before = self.state().offered.replace(offered);
                 Some(Provider { pool: pool.upcast(), allocator: stage.terms.allocator() })
             }
             Err(error) => {
@@ -235,7 +236,10 @@ impl ObjectImpl for TensorPool {
 
     fn property(&self, _id: usize, pspec: &glib::ParamSpec) -> glib::Value {
         let setting = self.settings().get(pspec.name());
-        setting.unwrap_or_else(|| self.state().counters.to_structure().to_value())
+        setting.unwrap_or_else(|| {
+            let counters = self.state().counters;
+            counters.to_structure().to_value()
+        })
     }
 }
 
@@ -284,7 +288,7 @@ impl BaseTransformImpl for TensorPool {
     const TRANSFORM_IP_ON_PASSTHROUGH: bool = false;
 
     fn start(&self) -> Result<(), gst::ErrorMessage> {
-        *self.state() = State::default();
+        let _before = mem::take(&mut *self.state());
         Ok(())
     }
 
@@ -292,8 +296,8 @@ impl BaseTransformImpl for TensorPool {
         self.drop_target();
         // An application that stops at upstream's error sees this in the log alone.
         let _logged = self.refusal();
-        let mut state = self.state();
-        (state.stage, state.downstream) = (None, Arc::default());
+        let _stage = self.state().stage.take();
+        let _said = mem::take(&mut self.state().downstream);
         Ok(())
     }
 
@@ -303,7 +307,8 @@ impl BaseTransformImpl for TensorPool {
         caps: &gst::Caps,
         filter: Option<&gst::Caps>,
     ) -> Option<gst::Caps> {
-        let other = caps::of_other_side(caps, direction, self.settings().may_be_dma_bufs());
+        let settings = *self.settings();
+        let other = caps::of_other_side(caps, direction, settings.may_be_dma_bufs());
         Some(match filter {
             Some(filter) => filter.intersect_with_mode(&other, gst::CapsIntersectMode::First),
             None => other,
@@ -320,7 +325,7 @@ impl BaseTransformImpl for TensorPool {
         let stage = Stage::new(out, terms)
             .map_err(|error| gst::loggable_error!(CAT, "{out} refused: {error}"))?;
         gst::debug!(CAT, imp = self, "{out}: frames are to be {:?}", stage.terms);
-        self.state().stage = Some(Arc::new(stage));
+        let _before = self.state().stage.replace(Arc::new(stage));
         Ok(())
     }
 
