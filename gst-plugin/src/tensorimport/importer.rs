@@ -4,8 +4,8 @@ use std::{fmt, os::fd::BorrowedFd, sync::Arc};
 
 use gst::glib;
 use tensor_core::{
-    Colorimetry, CpuAccess, ImageLayout, ImportCache, MAX_PLANES, Quantization, TensorMemory,
-    import_cache::Frame,
+    Colorimetry, CpuAccess, ImageLayout, ImportCache, MAX_PLANES, Quantization, Region,
+    TensorMemory, import_cache::Frame,
 };
 
 use super::{
@@ -105,6 +105,15 @@ enum Blob {
     Import(Arc<FrameImport>),
     /// Of memory that is not imported: it has no fd, or a length that never comes again.
     Bytes(glib::Bytes),
+}
+
+/// A whole picture, and what is to be taken of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole {
+    /// Width and height, in pixels.
+    pub(crate) size: [usize; 2],
+    /// The part that a crop meta leaves.
+    pub(crate) crop: Option<Region>,
 }
 
 /// What was found out about one frame.
@@ -208,12 +217,25 @@ impl Importer {
         }
     }
 
-    /// Finds the tensor of a frame and puts the meta on. After an error nothing is kept of the
-    /// frame.
-    pub(crate) fn attach(&mut self, buffer: &mut gst::BufferRef) -> Result<Imported, FrameError> {
-        let imported = self.find(buffer)?;
+    /// Finds the tensor of a frame and puts the meta on. After an error nothing is kept of the frame.
+    ///
+    /// It is of the whole picture, so that a crop meta that is another with every frame makes no
+    /// import; where the part that is left is known already, it is of that part.
+    pub(crate) fn attach_whole(
+        &mut self,
+        buffer: &mut gst::BufferRef,
+    ) -> Result<Whole, FrameError> {
+        let Some(Content::Video(stream)) = &self.content else { return Err(FrameError::NoCaps) };
+        let (whole, crop) = video_layout::whole_of_buffer(&stream.layout, buffer)?;
+        let size = [whole.width(), whole.height()];
+        let part = crop.map(|crop| whole.view(crop)).transpose()?;
+        let part = part.and_then(|part| place(buffer, &part).ok());
+        let imported = match part.and_then(|part| self.known(buffer, part).ok()) {
+            Some(imported) => imported,
+            None => self.find_image(buffer, place(buffer, &whole)?)?,
+        };
         self.put(buffer, &imported, true)?;
-        Ok(imported)
+        Ok(Whole { size, crop })
     }
 
     /// Finds the tensor of a frame where it lies.
@@ -262,10 +284,11 @@ impl Importer {
         buffer: &gst::BufferRef,
         placed: Placed,
     ) -> Result<Imported, FrameError> {
-        let (blob, hit, replaced) = if let Some(import) = remembered(buffer, &placed, &self.says) {
-            self.cache.note_hit(&import);
-            (Blob::Import(import), true, false)
-        } else if lie_in_fds(buffer, &placed)? {
+        let placed = match self.known(buffer, placed) {
+            Ok(imported) => return Ok(imported),
+            Err(new) => new,
+        };
+        let (blob, hit, replaced) = if lie_in_fds(buffer, &placed)? {
             self.import(buffer, &placed)?
         } else {
             let (blob, hit) = self.plain.get(&placed, &self.says)?;
@@ -276,6 +299,15 @@ impl Importer {
             Blob::Bytes(_) => TensorMemory::Mem,
         };
         Ok(Imported { place: Place::Image(placed), blob, memory, hit, replaced })
+    }
+
+    /// What every memory of the frame remembers, else the place as it was.
+    fn known(&mut self, buffer: &gst::BufferRef, placed: Placed) -> Result<Imported, Placed> {
+        let Some(import) = remembered(buffer, &placed, &self.says) else { return Err(placed) };
+        self.cache.note_hit(&import);
+        let memory = import.tensor.memory();
+        let (place, blob) = (Place::Image(placed), Blob::Import(import));
+        Ok(Imported { place, blob, memory, hit: true, replaced: false })
     }
 
     /// Imports memories by their fds, and lets them remember it.
@@ -316,7 +348,6 @@ fn lie_in_fds(buffer: &gst::BufferRef, placed: &Placed) -> Result<bool, FrameErr
 
 /// The import that every memory of the frame remembers. No syscall, no allocation.
 fn remembered(buffer: &gst::BufferRef, placed: &Placed, says: &Says) -> Option<Arc<FrameImport>> {
-    let mut memories = placed.handles.memories(buffer);
     let frame = says.frame(placed, &[]);
     let is_frame = |import: &FrameImport| {
         // Of memory that no CPU may touch its producer has the word, not who imports it.
@@ -324,7 +355,5 @@ fn remembered(buffer: &gst::BufferRef, placed: &Placed, says: &Says) -> Option<A
         let access = if is_closed { CpuAccess::None } else { says.access };
         import.says(&Frame { access, ..frame })
     };
-    let import = memo::find(memories.next().flatten()?, is_frame)?;
-    let all = memories.all(|memory| memory.is_some_and(|memory| memo::is_part_of(memory, &import)));
-    all.then_some(import)
+    memo::find_all(placed.handles.memories(buffer), is_frame)
 }
