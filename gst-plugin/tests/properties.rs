@@ -95,6 +95,31 @@ fn a_copy_keeps_what_is_said_of_the_picture_and_no_crop_that_is_done() {
     element(&harness).set_bus(None);
 }
 
+/// Rows of copies are as long as downstream asks.
+#[test]
+fn a_copy_has_the_padding_that_downstream_asks_for() {
+    init();
+    let mut harness = Harness::new_parse("tensorimport fallback=copy");
+    let params = gst::Structure::builder("video-meta").field("stride-align0", 255_u32);
+    let params = params.field("stride-align1", 255_u32).build();
+    let sink = harness.sinkpad().unwrap();
+    sink.add_probe(gst::PadProbeType::QUERY_DOWNSTREAM, move |_, info| {
+        let Some(gst::QueryViewMut::Allocation(query)) =
+            info.query_mut().map(|query| query.view_mut())
+        else {
+            return gst::PadProbeReturn::Ok;
+        };
+        query.add_allocation_meta::<VideoMeta>(Some(&params));
+        gst::PadProbeReturn::Handled
+    });
+    harness.set_src_caps_str(NV12);
+    let got = harness.push_and_pull(buffer([plain_frame(&tight_nv12(), 3)])).unwrap();
+    let strides: Vec<_> =
+        tensor(&got).image_layout().unwrap().planes().iter().map(|place| place.stride).collect();
+    assert_eq!(strides, [256, 256]);
+    check_samples(&tensor(&got), 3);
+}
+
 // S-GST-16
 #[test]
 fn a_frame_that_no_tensor_can_describe_is_copied_or_ends_the_stream() {

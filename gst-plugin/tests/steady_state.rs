@@ -60,3 +60,26 @@ fn a_frame_of_a_running_stream_costs_its_meta_alone() {
         assert_eq!(ours - identity, most * 100, "{}", source.name());
     }
 }
+
+/// Whether it passes or is copied: the pool for copies has its buffers after the first frames.
+#[test]
+fn tensorpool_allocates_nothing_for_a_frame() {
+    init();
+    for source in Source::ALL {
+        let [ours, identity] = ["tensorpool", "identity"].map(|element| {
+            let line = Line::new(element);
+            line.push(source, 10);
+            allocations(|| line.push(source, 100))
+        });
+        assert_eq!(ours, identity, "{}", source.name());
+    }
+    let mut harness = gst_check::Harness::new("tensorpool");
+    harness.set_src_caps_str(NV12);
+    let mut frames: Vec<_> = (0..110).map(|_| gst::Buffer::with_size(64 * 54).unwrap()).collect();
+    let measured = frames.split_off(10);
+    frames.into_iter().for_each(|frame| drop(harness.push_and_pull(frame).unwrap()));
+    let copying = allocations(|| {
+        measured.into_iter().for_each(|frame| drop(harness.push_and_pull(frame).unwrap()));
+    });
+    assert_eq!(copying, 0);
+}

@@ -197,7 +197,11 @@ fn planes_are_found_wherever_they_lie() {
     let inside = nv12([64, 64], [128, 128 + 64 * 36], [0, 0]);
     let frame = buffer([fd_memory(&filled(&inside, 0, 9)).share(128..)]);
     assert_is_frame(&harness.push_and_pull(frame).unwrap(), 9);
-    assert_eq!(count(&stats(&harness), "copied"), 4);
+    // One plane over two memories.
+    let whole = gst::Memory::from_mut_slice(bytes_of(&tight_nv12(), 11));
+    let frame = buffer([whole.share(..1000), whole.share(1000..)]);
+    assert_is_frame(&harness.push_and_pull(frame).unwrap(), 11);
+    assert_eq!(count(&stats(&harness), "copied"), 5);
 }
 
 #[test]
@@ -417,6 +421,33 @@ fn failure(properties: &str) -> String {
     pipeline.set_state(gst::State::Null).unwrap();
     let gst::MessageView::Error(error) = message.view() else { unreachable!() };
     error.error().to_string()
+}
+
+/// The text of an error that memory has run out, and nothing else.
+fn no_space(bus: &gst::Bus) -> String {
+    let message = bus.pop_filtered(&[gst::MessageType::Error]).expect("an error is posted");
+    let gst::MessageView::Error(error) = message.view() else { unreachable!() };
+    assert!(error.error().matches(gst::ResourceError::NoSpaceLeft), "{error:?}");
+    error.error().to_string()
+}
+
+/// With no descriptor left there is no memory for the second copy.
+#[test]
+fn memory_that_runs_out_later_is_an_error_with_every_path_and_errno() {
+    let _one = one_at_a_time();
+    let mut harness = pool_harness("memory=shm", NV12);
+    let bus = gst::Bus::new();
+    pool_of(&harness).set_bus(Some(&bus));
+    let plain = || gst::Buffer::with_size(64 * 54).unwrap();
+    let held = harness.push_and_pull(plain()).unwrap();
+    let open = || std::fs::File::open("/dev/null").ok();
+    let files: Vec<_> = std::iter::from_fn(open).collect();
+    let failed = harness.push(plain());
+    drop((held, files));
+    assert_eq!(failed, Err(gst::FlowError::Error));
+    let text = no_space(&bus);
+    assert!(text.contains("memfd") && text.contains("os error 24"), "{text}");
+    pool_of(&harness).set_bus(None);
 }
 
 /// One that waits for a buffer of a full pool is let go when the pipeline stops.

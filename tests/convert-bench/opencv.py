@@ -17,7 +17,9 @@ HD = np.random.default_rng(7).integers(0, 256, (1080 * 3 // 2, 1920), np.uint8)
 UHD = np.random.default_rng(7).integers(0, 256, (2160 * 3 // 2, 3840), np.uint8)
 RGB = np.empty((1080, 1920, 3), np.uint8)
 RGB_UHD = np.empty((2160, 3840, 3), np.uint8)
-CANVAS = np.full((640, 640, 3), 114, np.uint8)
+IMAGE = np.empty((360, 640, 3), np.uint8)
+CANVAS = np.empty((640, 640, 3), np.uint8)
+PAD = (114, 114, 114)
 SMALL = np.empty((224, 224, 3), np.uint8)
 I8 = np.empty((640, 640, 3), np.uint8)
 FLOATS = np.empty((640, 640, 3), np.float32)
@@ -26,7 +28,8 @@ F32 = np.empty((3, 640, 640), np.float32)
 
 def letterbox():
     cv2.cvtColor(HD, cv2.COLOR_YUV2RGB_NV12, dst=RGB)
-    cv2.resize(RGB, (640, 360), dst=CANVAS[140:500], interpolation=cv2.INTER_LINEAR)
+    cv2.resize(RGB, (640, 360), dst=IMAGE, interpolation=cv2.INTER_LINEAR)
+    cv2.copyMakeBorder(IMAGE, 140, 140, 0, 0, cv2.BORDER_CONSTANT, dst=CANVAS, value=PAD)
 
 
 def i8():

@@ -23,7 +23,7 @@ use gst::prelude::*;
 use gst_allocators::FdMemory;
 use tensor_tests::{
     camera::{Camera, Input},
-    watch::open_fds,
+    watch::{dma_bufs, open_fds},
 };
 
 const CYCLES: usize = 20;
@@ -32,7 +32,7 @@ const FRAMES: usize = 500;
 const FEW: usize = 40;
 /// Cycles after which threads, arenas and caches are there.
 const WARM: usize = 4;
-/// What 10,000 frames may add to the process: two bytes a frame and branch would be more.
+/// What the frames of the cycles after that may add to the process: seventy bytes a tensor would be more.
 const SLACK_KIB: usize = 1024;
 
 /// How long no frame may come before a pipeline counts as stuck.
@@ -63,18 +63,12 @@ impl Held {
         let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         Self {
             fds: open_fds(),
-            dma_bufs: dma_bufs(),
+            dma_bufs: dma_bufs().0,
             maps: maps.lines().filter(|line| line.contains("dmabuf")).count(),
             regions: maps.lines().count(),
             rss_kib: rss.trim().trim_end_matches(" kB").parse().unwrap(),
         }
     }
-}
-
-fn dma_bufs() -> usize {
-    let table = fs::read_to_string("/sys/kernel/debug/dma_buf/bufinfo").unwrap_or_default();
-    let total = table.lines().find_map(|line| line.strip_prefix("Total "));
-    total.map_or(0, |total| total.split_whitespace().next().unwrap().parse().unwrap())
 }
 
 /// A source, a `tee` and two branches.
@@ -187,7 +181,7 @@ fn cycles(forked: &Forked, frames: usize, look: &mut dyn FnMut(&Forked)) -> Vec<
 #[test]
 fn ten_thousand_frames_of_a_camera_leave_nothing_behind() {
     let Some(camera) = Camera::SinglePlanar.open(Input::Webcam) else { return };
-    let before = dma_bufs();
+    let before = dma_bufs().0;
     let control = Forked::new(&camera_source(camera, FEW), "identity");
     let control = cycles(&control, FEW, &mut |_| ());
     let forked = Forked::new(&camera_source(camera, FRAMES), "tensorimport");

@@ -16,7 +16,7 @@ use std::{
     collections::HashSet,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use gst::prelude::*;
@@ -28,7 +28,7 @@ use tensor_core::{
 use tensor_tests::{
     camera::{Camera, Input, skip},
     v4l2,
-    watch::{Watch, Watched, plain_sums},
+    watch::{Watch, Watched, dma_bufs, plain_sums},
 };
 
 const CMA: &str = "/dev/dma_heap/reserved";
@@ -184,6 +184,96 @@ fn the_reason_why_a_camera_refuses_the_pool_is_said_with_its_cure() {
     assert!(error.contains("/dev/dma_heap"), "{error}");
 }
 
+/// What a sink saw that keeps frames until it has six of one size.
+#[derive(Debug, Default)]
+struct Hoarder {
+    held: Vec<gst::Buffer>,
+    frames: usize,
+    /// The most bytes that all dma-bufs had, up to the last frame of the old caps and after.
+    peaks: [usize; 2],
+}
+
+fn nv12(height: i32) -> gst::Caps {
+    gst::Caps::builder("video/x-raw")
+        .field("format", "NV12")
+        .field("width", height / 9 * 16)
+        .field("height", height)
+        .build()
+}
+
+impl Hoarder {
+    /// Twenty frames of 640x360, then twenty of 320x180; nothing is kept when the caps change.
+    fn watch(pipeline: &gst::Pipeline) -> Arc<Mutex<Self>> {
+        let hoarder = Arc::new(Mutex::new(Self::default()));
+        let noted = Arc::clone(&hoarder);
+        let filter = pipeline.by_name("caps").unwrap();
+        filter.set_property("caps", nv12(360));
+        let filter = filter.downgrade();
+        let pad = pipeline.by_name("sink").unwrap().static_pad("sink").unwrap();
+        let kinds = gst::PadProbeType::BUFFER | gst::PadProbeType::EVENT_DOWNSTREAM;
+        pad.add_probe(kinds, move |pad, info| {
+            let mut hoarder = noted.lock().unwrap();
+            let is_new = pad.current_caps().is_some_and(|caps| caps.can_intersect(&nv12(180)));
+            let peak = &mut hoarder.peaks[usize::from(is_new)];
+            *peak = dma_bufs().1.max(*peak);
+            let Some(frame) = info.buffer() else {
+                hoarder.held.clear();
+                return gst::PadProbeReturn::Ok;
+            };
+            hoarder.held.push(frame.clone());
+            hoarder.frames += 1;
+            if hoarder.held.len() == 6 {
+                hoarder.held.clear();
+            }
+            if hoarder.frames == 20 {
+                filter.upgrade().unwrap().set_property("caps", nv12(180));
+            }
+            gst::PadProbeReturn::Ok
+        })
+        .unwrap();
+        hoarder
+    }
+}
+
+// G16: written into the pool, and copied into it.
+#[test]
+fn a_change_of_caps_takes_one_new_buffer_beside_the_old_set() {
+    if !TensorAllocator::is_available() || dma_bufs_are_not_told() {
+        return skip("dma_buf", "no dma-buf, or the kernel does not tell which there are");
+    }
+    gst::init().unwrap();
+    gsttensor::plugin_register_static().unwrap();
+    for between in ["", "! identity drop-allocation=true"] {
+        let before = dma_bufs().1;
+        let pipeline = gst::parse::launch(&format!(
+            "videotestsrc num-buffers=40 ! capsfilter name=caps {between} ! tensorpool \
+             ! fakesink name=sink sync=false enable-last-sample=false"
+        ));
+        let pipeline = pipeline.unwrap().downcast::<gst::Pipeline>().unwrap();
+        let hoarder = Hoarder::watch(&pipeline);
+        play_to_the_end(&pipeline);
+        let [old, most] = hoarder.lock().unwrap().peaks.map(|peak| peak - before);
+        pipeline.set_state(gst::State::Null).unwrap();
+        let one = (320_usize * 180 * 3 / 2).next_multiple_of(4096);
+        println!("{old} bytes with the old caps, then {most} at most ({between})");
+        assert!(old >= 6 * 640 * 360 * 3 / 2 && most >= 6 * one, "{old}, {most}");
+        assert!(most <= old + one, "{most} is more than {old} and {one}");
+        assert_eq!(dma_bufs().1, before);
+    }
+}
+
+fn play_to_the_end(pipeline: &gst::Pipeline) {
+    pipeline.set_state(gst::State::Playing).unwrap();
+    let kinds = [gst::MessageType::Eos, gst::MessageType::Error];
+    let limit = gst::ClockTime::from_seconds(60);
+    let end = pipeline.bus().unwrap().timed_pop_filtered(limit, &kinds).unwrap();
+    assert_eq!(end.type_(), gst::MessageType::Eos, "{end:?}");
+}
+
+fn dma_bufs_are_not_told() -> bool {
+    std::fs::read("/sys/kernel/debug/dma_buf/bufinfo").is_err()
+}
+
 #[test]
 fn a_display_shows_frames_where_they_lie() {
     if !Path::new("/sys/module/vkms").exists() || !TensorAllocator::is_available() {
@@ -196,11 +286,7 @@ fn a_display_shows_frames_where_they_lie() {
          ! tensorpool name=pool ! kmssink driver-name=vkms force-modesetting=true sync=false",
     );
     let pipeline = pipeline.unwrap().downcast::<gst::Pipeline>().unwrap();
-    pipeline.set_state(gst::State::Playing).unwrap();
-    let kinds = [gst::MessageType::Eos, gst::MessageType::Error];
-    let limit = gst::ClockTime::from_seconds(60);
-    let end = pipeline.bus().unwrap().timed_pop_filtered(limit, &kinds).unwrap();
-    assert_eq!(end.type_(), gst::MessageType::Eos, "{end:?}");
+    play_to_the_end(&pipeline);
     let stats: gst::Structure = pipeline.by_name("pool").unwrap().property("stats");
     pipeline.set_state(gst::State::Null).unwrap();
     assert_eq!(["frames", "pooled"].map(|name| stats.get::<u64>(name).unwrap()), [20, 20]);

@@ -99,6 +99,15 @@ impl Blend {
         self.end - self.start
     }
 
+    /// The bytes of the one row that row `y` of the content is made of; `None` when it is made of
+    /// more, or of words.
+    #[inline(always)]
+    pub(super) fn one<'a>(&self, planes: &[MappedPlane<'a>], y: usize) -> Option<&'a [u8]> {
+        let is_one = self.down.count == 1 && self.store == Store::Byte;
+        let row = planes[self.plane].row(*self.down.first.get(y).filter(|_| is_one)?)?;
+        row.get(self.start..self.end)
+    }
+
     /// Blends the rows that row `y` of the content is made of into `out`, as long as this.
     #[inline(always)]
     pub(super) fn row(&self, planes: &[MappedPlane<'_>], y: usize, out: &mut [f32]) {

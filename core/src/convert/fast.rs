@@ -12,7 +12,6 @@
 
 #![expect(
     clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
     clippy::inline_always,
     reason = "indices come from the axes, which are within the planes that the plan was made for; \
               vectors are as wide as the caller's"
@@ -20,12 +19,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{
-    axis::Axis,
-    blend::{Blend, Taps, place},
-    color::ColorMap,
-    component::Component,
-};
+use super::{axis::Axis, blend::Blend, color::ColorMap, columns::Columns, component::Component};
 use crate::tensor::MappedPlane;
 
 /// What the kernel has for a plan.
@@ -34,15 +28,9 @@ pub(super) struct Kernel {
     blends: ArrayVec<Blend, 3>,
     columns: ArrayVec<Columns, 3>,
     matrix: [[f32; 4]; 3],
+    /// Whether there is but one component.
+    is_grey: bool,
     width: usize,
-}
-
-/// The columns of a blended row that one component of each output pixel is made of.
-#[derive(Clone, Debug)]
-struct Columns {
-    blend: usize,
-    step: usize,
-    taps: Taps,
 }
 
 /// What a row needs on its way; one for each thread.
@@ -69,19 +57,18 @@ impl Kernel {
                 blends.push(Blend::new(component, axes));
             }
         }
-        let columns = components.iter().zip(axes).zip(serving).map(|((component, axes), blend)| {
-            let (offset, step) = place(component);
-            let mut taps = Taps::new(&axes.0);
-            for first in &mut taps.first {
-                *first = *first * step + offset - blends[blend].start();
+        let mut columns = ArrayVec::<Columns, 3>::new();
+        for ((component, axes), blend) in components.iter().enumerate().zip(axes).zip(serving) {
+            let own = Columns::new(component, &axes.0, (blend, blends[blend].start()));
+            if !columns.iter_mut().any(|columns| columns.join(&own)) {
+                columns.push(own);
             }
-            Columns { blend, step, taps }
-        });
+        }
         #[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "rounded")]
         let matrix = colors.rows.map(|[a, b, c, offset]| {
             [a as f32, b as f32, c as f32, (offset + f64::from(UPWARDS)) as f32]
         });
-        Self { columns: columns.collect(), blends, matrix, width }
+        Self { blends, columns, matrix, is_grey: components.len() == 1, width }
     }
 
     pub(super) fn scratch(&self) -> Scratch {
@@ -101,60 +88,24 @@ impl Kernel {
         pixels: &mut [u8],
     ) {
         let Scratch { blended, codes } = scratch;
-        for (blend, out) in self.blends.iter().zip(&mut *blended) {
-            blend.row(planes, y, out);
-        }
-        for (columns, out) in self.columns.iter().zip(&mut *codes) {
-            columns.sum(&blended[columns.blend], out);
+        for (index, (blend, out)) in self.blends.iter().zip(&mut *blended).enumerate() {
+            let served = self.columns.iter().filter(|columns| columns.blend == index);
+            let is_one_each = served.clone().all(Columns::is_one_each);
+            if let Some(row) = blend.one(planes, y).filter(|_| is_one_each) {
+                served.clone().for_each(|columns| columns.copy(row, codes));
+            } else {
+                blend.row(planes, y, out);
+                served.clone().for_each(|columns| columns.sum(out, codes));
+            }
         }
         let [a, b, c] = &*codes;
         for (row, pixels) in self.matrix.iter().zip(pixels.chunks_exact_mut(self.width)) {
-            match self.columns.len() {
-                1 => colors_of_one(*row, a, pixels),
-                _ => colors_of_three(*row, [a, b, c], pixels),
+            if self.is_grey {
+                colors_of_one(*row, a, pixels);
+            } else {
+                colors_of_three(*row, [a, b, c], pixels);
             }
         }
-    }
-}
-
-impl Columns {
-    /// Sums up the component of each output pixel.
-    #[inline(always)]
-    fn sum(&self, row: &[f32], out: &mut [f32]) {
-        let Self { step, taps, .. } = self;
-        match (taps.count, step) {
-            (1, _) => {
-                // Its weight is 1.
-                for (out, first) in out.iter_mut().zip(&taps.first) {
-                    *out = row[*first];
-                }
-            }
-            (2, 1) => sums::<2>(row, 1, taps, out),
-            (2, 2) => sums::<2>(row, 2, taps, out),
-            (2, 3) => sums::<2>(row, 3, taps, out),
-            (2, _) => sums::<2>(row, *step, taps, out),
-            (4, _) => sums::<4>(row, *step, taps, out),
-            (count, _) => {
-                let weights = taps.weights.chunks_exact(count);
-                for ((out, first), weights) in out.iter_mut().zip(&taps.first).zip(weights) {
-                    let samples = row[*first..].iter().step_by(*step);
-                    *out = samples.zip(weights).map(|(sample, weight)| sample * weight).sum();
-                }
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn sums<const N: usize>(row: &[f32], step: usize, taps: &Taps, out: &mut [f32]) {
-    let weights = taps.weights.as_chunks::<N>().0;
-    for ((out, first), weights) in out.iter_mut().zip(&taps.first).zip(weights) {
-        let samples = &row[*first..][..(N - 1) * step + 1];
-        let mut sum = samples[0] * weights[0];
-        for tap in 1..N {
-            sum += samples[tap * step] * weights[tap];
-        }
-        *out = sum;
     }
 }
 

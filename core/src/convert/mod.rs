@@ -39,6 +39,7 @@ mod axis;
 mod band;
 mod blend;
 mod color;
+mod columns;
 mod component;
 mod describe;
 mod error;

@@ -23,6 +23,8 @@ pub(super) struct Channel {
     /// What each pixel value differs by from the stored byte, where that is the same bits for all:
     /// none when it is stored as it is, the highest when it is stored less 128.
     pub(super) turn: Option<u8>,
+    /// The mean and the deviation that make of each pixel value the stored `f32`.
+    pub(super) mean_std: Option<[f32; 2]>,
     /// The stored bits of the padding.
     pub(super) pad: u32,
 }
@@ -94,7 +96,7 @@ fn channel(
     let Some(color) = output else {
         let opaque = sample.opaque();
         table.fill(opaque);
-        return Channel { output, table, turn: None, pad: opaque };
+        return Channel { output, table, turn: None, mean_std: None, pad: opaque };
     };
     let seen = |value: u8| {
         let normalized = spec.normalization.apply([f32::from(value); 3]);
@@ -103,11 +105,14 @@ fn channel(
     for (value, bits) in (0..=u8::MAX).zip(table.iter_mut()) {
         *bits = sample.stored(seen(value), params);
     }
+    let [means, stds] = [spec.normalization.mean(), spec.normalization.std()];
+    let mean_std = means.get(color).zip(stds.get(color)).map(|(mean, std)| [*mean, *std]);
+    let mean_std = mean_std.filter(|_| matches!(sample, Sample::F32));
     let pad = spec.pad_seen().get(color).copied().unwrap_or_default();
     let turn = table.first().and_then(|bits| u8::try_from(*bits).ok());
     let turn =
         turn.filter(|turn| (0..=u8::MAX).zip(table.iter()).all(|(v, b)| u32::from(v ^ turn) == *b));
-    Channel { output, table, turn, pad: sample.stored(pad, params) }
+    Channel { output, table, turn, mean_std, pad: sample.stored(pad, params) }
 }
 
 /// What a sample of a destination can be.

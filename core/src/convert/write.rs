@@ -74,6 +74,13 @@ fn store<const BYTES: usize, const N: usize>(
     }
     let tables = channels.map(|channel| &*channel.table);
     if let ([row], [table]) = (rows.as_slice(), tables.as_slice()) {
+        if let (4, Some([mean, std])) = (BYTES, channels[0].mean_std) {
+            // As `Normalization::apply` does, and so the table.
+            for (sample, value) in out.as_chunks_mut::<4>().0.iter_mut().zip(*row) {
+                *sample = ((f32::from(*value) - mean) / std).to_ne_bytes();
+            }
+            return;
+        }
         for (sample, value) in out.as_chunks_mut::<BYTES>().0.iter_mut().zip(*row) {
             put(sample, table[usize::from(*value)]);
         }

@@ -159,6 +159,8 @@ pub struct ImportCache<A = ()> {
     hits: u64,
     misses: u64,
     evictions: u64,
+    /// Counted when entries change, so that statistics cost nothing.
+    pinned_bytes: u64,
 }
 
 impl<A> ImportCache<A> {
@@ -168,7 +170,7 @@ impl<A> ImportCache<A> {
         static NEXT: AtomicU64 = AtomicU64::new(entry::NO_CACHE + 1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (entries, capacity) = (HashMap::new(), capacity.max(1));
-        Self { id, entries, capacity, frames: 0, hits: 0, misses: 0, evictions: 0 }
+        Self { id, entries, capacity, frames: 0, hits: 0, misses: 0, evictions: 0, pinned_bytes: 0 }
     }
 
     /// Finds the import of a frame, or makes it: one `fstat` a memory when it is found.
@@ -195,6 +197,7 @@ impl<A> ImportCache<A> {
         let replaced = self.entries.insert(key, Arc::clone(&import)).is_some();
         self.evictions = self.evictions.saturating_add(u64::from(replaced));
         self.evict_over_capacity();
+        self.pinned_bytes = self.pinned_bytes();
         Ok(Lookup { import, hit: false, replaced })
     }
 
@@ -226,9 +229,21 @@ impl<A> ImportCache<A> {
         self.evict_over_capacity();
     }
 
-    /// The counters.
+    /// The counters: nothing is worked out for them.
     #[must_use]
     pub fn stats(&self) -> CacheStats {
+        CacheStats {
+            hits: self.hits,
+            misses: self.misses,
+            evictions: self.evictions,
+            live: self.entries.len(),
+            pinned_bytes: self.pinned_bytes,
+        }
+    }
+
+    /// Bytes of memory that the entries keep. A file that several entries or planes lie in is kept
+    /// once.
+    fn pinned_bytes(&self) -> u64 {
         let lens = self.entries.iter().flat_map(|(key, import)| {
             let places = key.iter().zip(import.layout().into_iter().flat_map(ImageLayout::planes));
             places.filter_map(|(plane, place)| {
@@ -236,15 +251,8 @@ impl<A> ImportCache<A> {
                 Some((plane.identity, memory.len()))
             })
         });
-        // A file that several entries or planes lie in is kept once.
         let pinned: HashSet<(FileIdentity, usize)> = lens.collect();
-        CacheStats {
-            hits: self.hits,
-            misses: self.misses,
-            evictions: self.evictions,
-            live: self.entries.len(),
-            pinned_bytes: pinned.iter().filter_map(|(_, len)| u64::try_from(*len).ok()).sum(),
-        }
+        pinned.iter().filter_map(|(_, len)| u64::try_from(*len).ok()).sum()
     }
 
     /// Counts a frame; every so often drops what has not been seen for long.
@@ -270,6 +278,10 @@ impl<A> ImportCache<A> {
 
     fn count_dropped(&mut self, before: usize) {
         let dropped = before.saturating_sub(self.entries.len());
+        if dropped == 0 {
+            return;
+        }
+        self.pinned_bytes = self.pinned_bytes();
         self.evictions = self.evictions.saturating_add(u64::try_from(dropped).unwrap_or(u64::MAX));
     }
 }

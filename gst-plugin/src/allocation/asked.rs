@@ -24,7 +24,8 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Configures `pool`, which may change what was asked as long as it still keeps it.
+    /// Configures `pool`, which may change what was asked as long as it still keeps it. One
+    /// that refused everything may say so only when it is activated.
     pub(crate) fn configure(&self, pool: &gst::BufferPool) -> Result<(), glib::BoolError> {
         let mut config = pool.config();
         config.set_params(Some(self.caps), self.size, self.min, self.max);
@@ -110,6 +111,6 @@ mod tests {
         let (_, size, min, max) = pool.config().params().unwrap();
         assert_eq!((size, min, max), (128 * 2, 1, 1), "rows of 64 bytes");
         let text = gst::Caps::new_empty_simple("text/plain");
-        assert!(asked(&text, false).configure(&pool).is_err());
+        assert!(!asked(&text, false).serves(&pool, |_| true));
     }
 }

@@ -37,6 +37,9 @@ pub enum PoolError {
         /// The allocator's name.
         name: String,
     },
+    /// GStreamer's word for why there is no buffer, where the pool is not ours or is stopped.
+    #[error("the pool gives no buffer: {0}")]
+    Flow(#[from] gst::FlowError),
     /// GStreamer refused a step.
     #[error(transparent)]
     Gst(#[from] glib::BoolError),

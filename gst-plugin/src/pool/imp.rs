@@ -27,6 +27,8 @@ pub struct TensorBufferPool {
     pub(super) is_scattered: AtomicBool,
     /// Times that a buffer was taken.
     pub(super) taken: AtomicUsize,
+    /// Why there was no buffer, the last time.
+    pub(super) last_error: Mutex<Option<PoolError>>,
 }
 
 impl TensorBufferPool {
@@ -168,6 +170,7 @@ impl BufferPoolImpl for TensorBufferPool {
     ) -> Result<gst::Buffer, FlowError> {
         self.new_buffer().map_err(|error| {
             gst::error!(CAT, imp = self, "no buffer: {error}");
+            *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             FlowError::Error
         })
     }

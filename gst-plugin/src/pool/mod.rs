@@ -15,15 +15,17 @@
 //!
 //! [`alignment`]: TensorBufferPoolBuilder::alignment
 
+mod acquire;
 mod builder;
 mod error;
 mod imp;
 mod plan;
 
-use std::sync::atomic::Ordering;
+use std::sync::{PoisonError, atomic::Ordering};
 
 use gst::{glib, subclass::prelude::*};
 
+pub(crate) use acquire::{acquire, activate};
 pub use builder::TensorBufferPoolBuilder;
 pub use error::PoolError;
 
@@ -50,6 +52,12 @@ impl TensorBufferPool {
         let pool = self.imp();
         let taken = pool.taken.load(Ordering::Relaxed);
         pool.is_scattered.load(Ordering::Relaxed).then_some(taken)
+    }
+
+    /// Why the pool last had no buffer to give, of which GStreamer only says that it was so; told once.
+    #[must_use]
+    pub fn take_error(&self) -> Option<PoolError> {
+        self.imp().last_error.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Asks for a pool, step by step.

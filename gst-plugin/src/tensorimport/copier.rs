@@ -5,14 +5,11 @@ use tensor_core::{ImageLayout, TensorMemory};
 
 use super::frame::{FrameError, Placed, place};
 use crate::{
-    allocation::copy::copy_samples,
+    allocation::{asked::Asked, copy::copy_samples, downstream::Downstream, propose::MIN_BUFFERS},
     memo,
-    pool::{PoolError, TensorBufferPool},
+    pool::{self, PoolError, TensorBufferPool},
     video_layout,
 };
-
-/// Buffers there are at least: one that is read, one that is filled.
-const MIN_BUFFERS: u32 = 2;
 
 /// A running pool for frames of one layout.
 #[derive(Debug)]
@@ -23,12 +20,26 @@ pub(super) struct Copier {
 }
 
 impl Copier {
-    /// A pool for frames of `caps`.
-    pub(super) fn new(caps: &gst::Caps) -> Result<Self, FrameError> {
-        let pool = TensorBufferPool::builder().caps(caps).buffers(MIN_BUFFERS, 0).build()?;
-        pool.set_active(true).map_err(PoolError::from)?;
+    /// A pool for frames of `caps`, in memory and with the padding that downstream asks for.
+    ///
+    /// It is never downstream's own, which may be bounded: a frame that waits for one there could not
+    /// be stopped.
+    pub(super) fn new(caps: &gst::Caps, downstream: &Downstream) -> Result<Self, FrameError> {
+        let pool = TensorBufferPool::new();
+        let allocator = downstream.allocator.clone();
+        let asked = Asked {
+            caps,
+            size: downstream.size,
+            min: MIN_BUFFERS,
+            max: 0,
+            allocator: allocator.map(|allocator| (Some(allocator), downstream.params)),
+            video_meta: true,
+            alignment: downstream.alignment,
+        };
+        asked.configure(pool.upcast_ref()).map_err(PoolError::from)?;
+        pool::activate(&pool)?;
         let mut copier = Self { pool, memory: TensorMemory::Mem };
-        let first = copier.pool.acquire_buffer(None)?;
+        let first = pool::acquire(&copier.pool)?;
         if let Some(import) = memo::find(first.peek_memory(0), |_| true) {
             copier.memory = import.tensor.memory();
         }
@@ -64,7 +75,7 @@ impl Copier {
         caps: &ImageLayout,
     ) -> Result<(gst::Buffer, u64), FrameError> {
         let flat = &placed.layout;
-        let mut buffer = self.pool.acquire_buffer(None)?;
+        let mut buffer = pool::acquire(&self.pool)?;
         let to = video_layout::layout_of_buffer(caps, &buffer)?;
         if [to.width(), to.height()] != [flat.width(), flat.height()] {
             return Err(FrameError::Cropped {
@@ -87,7 +98,7 @@ impl Drop for Copier {
 }
 
 /// A buffer of one plain memory with the bytes of `from`, wherever its pieces are.
-pub(super) fn join(from: &gst::BufferRef) -> Result<gst::Buffer, FrameError> {
+pub(crate) fn join(from: &gst::BufferRef) -> Result<gst::Buffer, FrameError> {
     // A header of its own: mapping several memories merges them in the buffer that is mapped.
     let readable = from.copy().into_mapped_buffer_readable().map_err(|_| FrameError::NoCopy)?;
     Ok(gst::Buffer::from_mut_slice(readable.to_vec()))

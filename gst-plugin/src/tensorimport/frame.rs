@@ -83,12 +83,9 @@ pub(crate) enum FrameError {
     /// The samples cannot be read or written.
     #[error(transparent)]
     Copy(#[from] CopyError),
-    /// The pool for copies does not start.
+    /// The pool for copies does not start, or gives nothing.
     #[error("no memory to copy the frame to: {0}")]
     Pool(#[from] PoolError),
-    /// The pool for copies gives nothing.
-    #[error("no memory to copy the frame to: {0}")]
-    Acquire(#[from] gst::FlowError),
     /// The bytes of a compressed frame have no layout.
     #[error(transparent)]
     Strided(#[from] StridedError),
@@ -120,6 +117,8 @@ pub(super) enum Cause {
     Stream,
     /// Its memory is not what is needed.
     Memory,
+    /// There is no memory for a copy of it.
+    NoMemory,
     /// The meta cannot be put on.
     Meta,
 }
@@ -131,9 +130,8 @@ impl FrameError {
             | Self::Descriptor(_)
             | Self::NotDmaBuf { .. }
             | Self::NoCopy
-            | Self::Copy(_)
-            | Self::Pool(_)
-            | Self::Acquire(_) => Cause::Memory,
+            | Self::Copy(_) => Cause::Memory,
+            Self::Pool(_) => Cause::NoMemory,
             Self::Meta(_) => Cause::Meta,
             Self::TooSmall { .. }
             | Self::Split { .. }

@@ -8,6 +8,7 @@ use std::sync::{
 use gst::{glib, prelude::*, subclass::prelude::*};
 use gst_base::{
     BaseTransform,
+    prelude::*,
     subclass::{
         BaseTransformMode,
         base_transform::{
@@ -21,6 +22,7 @@ use gst_video::VideoCropMeta;
 
 use super::{
     caps,
+    choices::Fallback,
     frame::{Cause, FrameError},
     importer::{Content, Imported},
     intake::{Described, Intake, Taken},
@@ -29,7 +31,7 @@ use super::{
     stats::Stats,
 };
 use crate::{
-    allocation::{propose, provider},
+    allocation::{downstream::Downstream, propose, provider},
     pads,
 };
 
@@ -51,6 +53,8 @@ pub struct TensorImport {
     stats: Mutex<Stats>,
     /// Whether what is refused has been said of this stream.
     is_refusal_said: AtomicBool,
+    /// Whether downstream is to be asked, before the next frame, how it wants copies.
+    is_asking: AtomicBool,
 }
 
 impl TensorImport {
@@ -81,8 +85,24 @@ impl TensorImport {
         gst::debug!(CAT, imp = self, "{why}: a new generation, {dropped} imports dropped");
     }
 
+    /// Asks downstream how it wants frames: the base class only does for elements that always copy.
+    fn ask_downstream(&self) {
+        self.is_asking.store(false, Ordering::Relaxed);
+        let Some(caps) = self.with_intake(|intake| intake.caps().cloned()).flatten() else {
+            return;
+        };
+        let mut query = gst::query::Allocation::new(Some(&caps), true);
+        let is_answered = self.obj().src_pad().peer_query(query.query_mut());
+        let said = if is_answered { Downstream::of(&query) } else { Downstream::default() };
+        gst::debug!(CAT, imp = self, "downstream says {said:?}");
+        self.with_intake(|intake| intake.set_downstream(said));
+    }
+
     /// Puts the metas on a frame, or on a copy of it in other memory, which is given back.
     fn describe(&self, buffer: &mut gst::BufferRef) -> Result<Option<gst::Buffer>, gst::FlowError> {
+        if self.is_asking.load(Ordering::Relaxed) {
+            self.ask_downstream();
+        }
         let taken = self.with_intake(|intake| intake.take(buffer));
         match taken.ok_or(FrameError::NoCaps).flatten().map_err(|error| self.fail(&error))? {
             Taken::Here(described) => {
@@ -176,6 +196,10 @@ impl TensorImport {
             Cause::Memory => {
                 gst::element_imp_error!(self, gst::ResourceError::Read, ("{error}"), ["{caps}"]);
             }
+            Cause::NoMemory => {
+                let kind = gst::ResourceError::NoSpaceLeft;
+                gst::element_imp_error!(self, kind, ("{error}"), ["{caps}"]);
+            }
             Cause::Meta => {
                 gst::element_imp_error!(self, gst::CoreError::Failed, ("{error}"), ["{caps}"]);
             }
@@ -198,6 +222,7 @@ impl ObjectSubclass for TensorImport {
             intake: Mutex::default(),
             stats: Mutex::default(),
             is_refusal_said: AtomicBool::new(false),
+            is_asking: AtomicBool::new(false),
         }
     }
 }
@@ -275,6 +300,8 @@ impl BaseTransformImpl for TensorImport {
             self.refuse_caps(incaps, &error.to_string());
             gst::loggable_error!(CAT, "{incaps} refused: {error}")
         })?;
+        let fallback = self.with_intake(|intake| intake.fallback());
+        self.is_asking.store(fallback == Some(Fallback::Copy), Ordering::Relaxed);
         gst::debug!(CAT, imp = self, "{incaps}: {content:?}");
         Ok(())
     }

@@ -11,13 +11,14 @@ use super::{
     settings::Options,
     stats::Stats,
 };
-use crate::{analytics, video_layout};
+use crate::{allocation::downstream::Downstream, analytics, video_layout};
 
 /// What there is while the element runs.
 #[derive(Debug)]
 pub(super) struct Intake {
     options: Options,
     caps: Option<gst::Caps>,
+    downstream: Downstream,
     importer: Importer,
     copier: Option<Copier>,
 }
@@ -51,7 +52,7 @@ impl Intake {
         let (access, quantization) = (options.access, options.quantization.clone());
         let says = Says { access, quantization, ..Says::default() };
         let importer = Importer::saying(options.cache_size, says);
-        Self { options, caps: None, importer, copier: None }
+        Self { options, caps: None, downstream: Downstream::default(), importer, copier: None }
     }
 
     /// What comes from now on.
@@ -74,6 +75,12 @@ impl Intake {
         self.caps = Some(caps.clone());
         self.importer.set_content(content.clone());
         Ok(content)
+    }
+
+    /// How frames are wanted that do not stay where they are.
+    pub(super) fn set_downstream(&mut self, said: Downstream) {
+        self.copier = None;
+        self.downstream = said;
     }
 
     pub(super) fn importer(&mut self) -> &mut Importer {
@@ -187,7 +194,7 @@ impl Intake {
         let caps = self.caps.as_ref().ok_or(FrameError::NoCaps)?;
         let copier = match self.copier.take() {
             Some(copier) => copier,
-            None => Copier::new(caps)?,
+            None => Copier::new(caps, &self.downstream)?,
         };
         Ok(self.copier.insert(copier))
     }

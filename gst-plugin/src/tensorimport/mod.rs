@@ -17,7 +17,7 @@
 mod bitstream;
 pub(crate) mod caps;
 mod choices;
-mod copier;
+pub(crate) mod copier;
 pub(crate) mod frame;
 mod imp;
 pub(crate) mod importer;

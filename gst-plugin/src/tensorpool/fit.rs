@@ -11,6 +11,8 @@ use crate::{handles, tensorimport::frame::Placed};
 pub(super) enum Misfit {
     #[error("the frame is in {memories} memories, not in one")]
     Memories { memories: usize },
+    #[error("plane {plane} runs from memory {memory} into the next")]
+    Split { plane: usize, memory: usize },
     #[error("its memory has no file descriptor")]
     NoFd,
     #[error("its memory is no dma-buf")]

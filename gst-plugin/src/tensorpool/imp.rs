@@ -23,6 +23,7 @@ use crate::{
         propose::{self, Provider},
     },
     memo,
+    pool::{self, PoolError},
     tensorimport::caps as templates,
 };
 
@@ -91,7 +92,7 @@ impl TensorPool {
                 self.state().target.insert(pool).clone()
             }
         };
-        pool.acquire_buffer(None)
+        pool::acquire(&pool).map_err(|error| self.fail(&error.into()))
     }
 
     /// The frame as it leaves.
@@ -153,6 +154,10 @@ impl TensorPool {
 
     fn fail(&self, error: &StageError) -> gst::FlowError {
         match error {
+            // No fault: the pipeline stops, or seeks.
+            StageError::Pool(PoolError::Flow(gst::FlowError::Flushing)) => {
+                return gst::FlowError::Flushing;
+            }
             StageError::Pool(_) | StageError::Gst(_) => {
                 gst::element_imp_error!(self, gst::ResourceError::NoSpaceLeft, ("{error}"));
             }

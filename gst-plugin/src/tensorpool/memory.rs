@@ -28,3 +28,14 @@ pub enum Memory {
     #[enum_value(name = "Shared memory (memfd)", nick = "shm")]
     Shm,
 }
+
+impl Memory {
+    /// The value as it is written in a pipeline.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::DmaBuf => "dmabuf",
+            Self::Shm => "shm",
+        }
+    }
+}

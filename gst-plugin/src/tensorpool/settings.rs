@@ -28,8 +28,8 @@ pub(super) enum SettingsError {
     Buffers { min: u32, max: u32 },
     #[error("memory: shm was asked for, and {why}")]
     Shm { why: &'static str },
-    #[error("{0}")]
-    NoMemory(#[from] AllocError),
+    #[error("contiguous={contiguous}, memory={memory}: {error}")]
+    NoMemory { contiguous: bool, memory: &'static str, error: AllocError },
 }
 
 /// The values of the properties.
@@ -94,8 +94,10 @@ impl Settings {
         let align = StrideAlign::new(usize::try_from(self.alignment).unwrap_or(0))?;
         let terms = Terms { request: Request { align, min, max }, contiguous, memory };
         // What cannot be had is noticed now, with every path and errno, not by upstream.
-        terms.policy().allocate(1, CpuAccess::ReadWrite)?;
-        Ok(terms)
+        match terms.policy().allocate(1, CpuAccess::ReadWrite) {
+            Ok(_) => Ok(terms),
+            Err(error) => Err(SettingsError::NoMemory { contiguous, memory: memory.name(), error }),
+        }
     }
 
     /// Whether frames may leave in dma-bufs.

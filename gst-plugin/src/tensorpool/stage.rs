@@ -12,8 +12,11 @@ use crate::{
         copy::{CopyError, copy_samples},
         downstream::Downstream,
     },
-    pool::PoolError,
-    tensorimport::frame::{FrameError, Placed, place},
+    pool::{self, PoolError},
+    tensorimport::{
+        copier::join,
+        frame::{FrameError, place},
+    },
     video_layout::{self, VideoLayoutError},
 };
 
@@ -50,8 +53,12 @@ impl Stage {
 
     /// Whether a frame may pass as it is.
     pub(super) fn judge(&self, frame: &gst::BufferRef) -> Result<Result<(), Misfit>, StageError> {
-        let placed = place(frame, &self.whole(frame)?)?;
-        Ok(fit::check(frame, &placed, &self.terms))
+        match place(frame, &self.whole(frame)?) {
+            Err(FrameError::Split { plane, memory, .. }) => {
+                Ok(Err(Misfit::Split { plane, memory }))
+            }
+            placed => Ok(fit::check(frame, &placed?, &self.terms)),
+        }
     }
 
     /// The planes of a frame without regard to a crop.
@@ -80,8 +87,14 @@ impl Stage {
         } else {
             self.whole(frame)?
         };
-        let placed: Placed = place(frame, &flat)?;
-        let copied = copy_samples(frame, &placed, target, &self.whole(target)?)?;
+        let copied = match place(frame, &flat) {
+            // Only here does the copy begin with another one.
+            Err(FrameError::Split { .. }) => {
+                let joined = join(frame)?;
+                copy_samples(&joined, &place(&joined, &flat)?, target, &self.whole(target)?)?
+            }
+            placed => copy_samples(frame, &placed?, target, &self.whole(target)?)?,
+        };
         if let Some(crop) = target.meta_mut::<VideoCropMeta>().filter(|_| is_cropped) {
             crop.remove()?;
         }
@@ -90,24 +103,6 @@ impl Stage {
 
     /// A pool for copies, active: downstream's if it has one, else ours as downstream wants it.
     pub(super) fn target(&self, downstream: &Downstream) -> Result<gst::BufferPool, StageError> {
-        // One that upstream took is in use, and not ours to configure.
-        let theirs = downstream.pool.clone().filter(|pool| !pool.is_active());
-        if let Some(pool) = theirs {
-            self.configure(&pool, downstream)?;
-            pool.set_active(true)?;
-            return Ok(pool);
-        }
-        let pool = self.terms.pool()?.upcast();
-        self.configure(&pool, downstream)?;
-        pool.set_active(true)?;
-        Ok(pool)
-    }
-
-    fn configure(
-        &self,
-        pool: &gst::BufferPool,
-        downstream: &Downstream,
-    ) -> Result<(), glib::BoolError> {
         let (min, max) = self.terms.request.buffers(downstream.min, downstream.max);
         let allocator = downstream.allocator.clone();
         let allocator = allocator.filter(|_| self.terms.takes_any_dma_bufs());
@@ -116,10 +111,20 @@ impl Stage {
             size: downstream.size,
             min,
             max,
-            allocator: allocator.map(|allocator| (Some(allocator), downstream.params.clone())),
+            allocator: allocator.map(|allocator| (Some(allocator), downstream.params)),
             video_meta: true,
-            alignment: downstream.alignment.clone(),
+            alignment: downstream.alignment,
         };
-        asked.configure(pool)
+        // One that upstream took is in use, and not ours to configure.
+        let theirs = downstream.pool.clone().filter(|pool| !pool.is_active());
+        if let Some(pool) = theirs
+            && asked.serves(&pool, |buffer| buffer.n_memory() == 1)
+        {
+            return Ok(pool);
+        }
+        let pool = self.terms.pool()?.upcast();
+        asked.configure(&pool)?;
+        pool::activate(&pool)?;
+        Ok(pool)
     }
 }
