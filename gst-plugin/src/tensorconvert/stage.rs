@@ -140,14 +140,13 @@ impl Stage {
         let origin = self.origin_of(whole);
         self.output.described.cut(out);
         let (input, handles) = self.output.tensor(out, origin)?;
-        match whole
-            .crop
-            .filter(|_| (tensor.width(), tensor.height()) != (Some(width), Some(height)))
-        {
-            Some(crop) => {
-                self.converter.run(&tensor.view(crop).map_err(StageError::Crop)?, &input.tensor)?
+        let is_part = (tensor.width(), tensor.height()) == (Some(width), Some(height));
+        match whole.crop {
+            Some(crop) if !is_part => {
+                let part = tensor.view(crop).map_err(StageError::Crop)?;
+                self.converter.run(&part, &input.tensor)?;
             }
-            None => self.converter.run(&tensor, &input.tensor)?,
+            Some(_) | None => self.converter.run(&tensor, &input.tensor)?,
         }
         Ok(TensorMeta::put(out, &input.attachment, Some(&input), &handles)?)
     }

@@ -229,11 +229,12 @@ impl Importer {
         let (whole, crop) = video_layout::whole_of_buffer(&stream.layout, buffer)?;
         let size = [whole.width(), whole.height()];
         let part = crop.map(|crop| whole.view(crop)).transpose()?;
-        let part = part.and_then(|part| place(buffer, &part).ok());
-        let imported = match part.and_then(|part| self.known(buffer, part).ok()) {
-            Some(imported) => imported,
-            None => self.find_image(buffer, place(buffer, &whole)?)?,
+        let is_known = |part: &Placed| remembered(buffer, part, &self.says).is_some();
+        let placed = match part.and_then(|part| place(buffer, &part).ok()).filter(is_known) {
+            Some(part) => part,
+            None => place(buffer, &whole)?,
         };
+        let imported = self.find_image(buffer, placed)?;
         self.put(buffer, &imported, true)?;
         Ok(Whole { size, crop })
     }
@@ -284,11 +285,10 @@ impl Importer {
         buffer: &gst::BufferRef,
         placed: Placed,
     ) -> Result<Imported, FrameError> {
-        let placed = match self.known(buffer, placed) {
-            Ok(imported) => return Ok(imported),
-            Err(new) => new,
-        };
-        let (blob, hit, replaced) = if lie_in_fds(buffer, &placed)? {
+        let (blob, hit, replaced) = if let Some(import) = remembered(buffer, &placed, &self.says) {
+            self.cache.note_hit(&import);
+            (Blob::Import(import), true, false)
+        } else if lie_in_fds(buffer, &placed)? {
             self.import(buffer, &placed)?
         } else {
             let (blob, hit) = self.plain.get(&placed, &self.says)?;
@@ -299,15 +299,6 @@ impl Importer {
             Blob::Bytes(_) => TensorMemory::Mem,
         };
         Ok(Imported { place: Place::Image(placed), blob, memory, hit, replaced })
-    }
-
-    /// What every memory of the frame remembers, else the place as it was.
-    fn known(&mut self, buffer: &gst::BufferRef, placed: Placed) -> Result<Imported, Placed> {
-        let Some(import) = remembered(buffer, &placed, &self.says) else { return Err(placed) };
-        self.cache.note_hit(&import);
-        let memory = import.tensor.memory();
-        let (place, blob) = (Place::Image(placed), Blob::Import(import));
-        Ok(Imported { place, blob, memory, hit: true, replaced: false })
     }
 
     /// Imports memories by their fds, and lets them remember it.
