@@ -76,6 +76,25 @@ fn a_stopped_element_gives_every_descriptor_back() {
     }
 }
 
+/// Each pool's memories go with it, although the tensors over them were remembered.
+#[test]
+fn a_new_pool_leaves_nothing_of_the_old_one() {
+    init();
+    let mut harness = Harness::new("tensorconvert");
+    harness.set_sink_caps_str("video/x-raw,format=RGB,width=16,height=16");
+    harness.set_src_caps_str(NV12);
+    let memory = fd_memory(&filled(&tight_nv12(), 0, 4));
+    let mut counts = Vec::new();
+    for _ in 0..6 {
+        let frames = (0..3).map(|_| buffer([memory.clone()]));
+        let out: Vec<_> = frames.map(|frame| harness.push_and_pull(frame).unwrap()).collect();
+        counts.push(fd_count());
+        drop(out);
+        harness.push_upstream_event(gst::event::Reconfigure::new());
+    }
+    assert!(counts[1..].iter().all(|count| *count == counts[1]), "{counts:?}");
+}
+
 #[test]
 fn frames_of_another_size_are_planned_anew() {
     let mut harness = convert("width=32 height=32");

@@ -131,10 +131,10 @@ impl Described {
         }
     }
 
-    /// Whether buffers like this one can be written, which is whether their memories have descriptors,
-    /// and be read by who looks at the video meta, if it `reads_meta`, and at the caps.
+    /// Whether buffers like this one can be written, which is whether their memories have descriptors
+    /// that can be mapped for it, and be read by who looks at the video meta, if it `reads_meta`, and
+    /// at the caps.
     pub(crate) fn fits(&self, buffer: &gst::BufferRef, reads_meta: bool) -> bool {
-        let Ok((_, handles)) = self.place(buffer) else { return false };
         let is_told = match &self.form {
             Form::Image(image, _) => {
                 let flat = || video_layout::layout_of_buffer(image, buffer);
@@ -143,8 +143,11 @@ impl Described {
             // Cutting a buffer to a tensor takes no memory from it.
             Form::Tensor(_) => buffer.n_memory() == 1,
         };
-        let mut memories = handles.memories(buffer);
-        is_told && memories.all(|memory| memory.and_then(handles::fd).is_some())
+        let tensor = || {
+            let (layout, handles) = self.place(buffer)?;
+            Ok::<_, OutputError>(self.tensor(layout, memories(buffer, &handles)?)?)
+        };
+        is_told && tensor().is_ok_and(|tensor| tensor.map_write().is_ok())
     }
 
     /// Cuts `buffer` to what it holds: a tensor's buffer has no byte more, but a pool of downstream's

@@ -163,8 +163,12 @@ fn what_they_have_no_field_for_is_skipped() {
         .with_memory(ours::TensorMemory::Mem)
         .with_access(ours::CpuAccess::Read);
     let tensor = ours::TensorDyn::image_desc(&desc).expect("memory");
+    let content = ours::ContentRegion::new(ours::Region::new(0, 1, 8, 2), 8, 4);
+    let origin = ours::Origin { content, taken: Some(ours::ContentRegion::full(64, 16)) };
+    let tensor = tensor.with_origin(origin);
     let (blob, _) = export(&tensor, TransportMode::Inline).expect("exports");
-    assert_eq!(BlobView::parse(&blob).expect("parses").extension().access, ours::CpuAccess::Read);
+    let extension = BlobView::parse(&blob).expect("parses").extension();
+    assert_eq!((extension.access, extension.origin), (ours::CpuAccess::Read, Some(origin)));
     let there = theirs::blob::import(&blob, &[]).expect("their import");
     assert_eq!(there.shape(), [4, 8, 3]);
     assert_eq!(there.cpu_access(), theirs::CpuAccess::ReadWrite);
