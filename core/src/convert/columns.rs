@@ -31,6 +31,8 @@ pub(super) struct Columns {
     step: usize,
     /// With the first sample in the blended row.
     taps: Taps,
+    /// The weights of the taps, each as often as there are components.
+    weights: Vec<f32>,
 }
 
 impl Columns {
@@ -46,7 +48,8 @@ impl Columns {
         for first in &mut taps.first {
             *first = *first * step + offset - start;
         }
-        Self { blend, components: [index].into_iter().collect(), offset, step, taps }
+        let weights = taps.weights.clone();
+        Self { blend, components: [index].into_iter().collect(), offset, step, taps, weights }
     }
 
     /// Takes the component of `other` too, if it lies next to these.
@@ -63,7 +66,20 @@ impl Columns {
             (self.offset, self.taps) = (other.offset, other.taps.clone());
         }
         other.components.iter().for_each(|index| self.components.insert(at, *index));
+        let each = self.taps.weights.iter();
+        let often = self.components.len();
+        self.weights = each.flat_map(|weight| std::iter::repeat_n(*weight, often)).collect();
         true
+    }
+
+    /// The components, in the order in which their codes lie together.
+    pub(super) fn components(&self) -> &[usize] {
+        &self.components
+    }
+
+    /// Codes of a row of pixels.
+    pub(super) fn len(&self) -> usize {
+        self.taps.first.len() * self.components.len()
     }
 
     /// Whether each pixel has one sample of each component.
@@ -71,93 +87,86 @@ impl Columns {
         self.taps.count == 1
     }
 
-    /// Sums up the components of a row of pixels into their `codes`.
+    /// Sums up the components of a row of pixels into their `codes`, those of a pixel together.
     #[inline(always)]
-    pub(super) fn sum(&self, row: &[f32], codes: &mut [Vec<f32>; 3]) {
+    pub(super) fn sum(&self, row: &[f32], codes: &mut [f32]) {
         match self.components.len() {
-            1 => self.each::<1>(row, self.own(codes)),
-            2 => self.each::<2>(row, self.own(codes)),
-            _ => self.each::<3>(row, self.own(codes)),
+            1 => self.each::<1>(row, codes.as_chunks_mut().0),
+            2 => self.each::<2>(row, codes.as_chunks_mut().0),
+            _ => self.each::<3>(row, codes.as_chunks_mut().0),
         }
     }
 
     /// Copies the components of a row of pixels from the bytes of a plane, where that is
     /// [all there is to it](Self::is_one_each).
     #[inline(always)]
-    pub(super) fn copy(&self, row: &[u8], codes: &mut [Vec<f32>; 3]) {
+    pub(super) fn copy(&self, row: &[u8], codes: &mut [f32]) {
         match self.components.len() {
-            1 => copies::<1>(row, &self.taps, self.own(codes)),
-            2 => copies::<2>(row, &self.taps, self.own(codes)),
-            _ => copies::<3>(row, &self.taps, self.own(codes)),
+            1 => self.copies::<1>(row, codes.as_chunks_mut().0),
+            2 => self.copies::<2>(row, codes.as_chunks_mut().0),
+            _ => self.copies::<3>(row, codes.as_chunks_mut().0),
         }
     }
 
-    /// The codes of each of the components.
     #[inline(always)]
-    fn own<'a, const C: usize>(&self, codes: &'a mut [Vec<f32>; 3]) -> [&'a mut [f32]; C] {
-        let mut codes = codes.each_mut().map(Some);
-        let mut own = self.components.iter().map(|index| codes[*index].take());
-        [(); C].map(|()| own.next().flatten().map(Vec::as_mut_slice).unwrap_or_default())
-    }
-
-    #[inline(always)]
-    fn each<const C: usize>(&self, row: &[f32], out: [&mut [f32]; C]) {
-        let Self { step, taps, .. } = self;
-        match (taps.count, step) {
-            (1, _) => copies::<C>(row, taps, out),
+    fn each<const C: usize>(&self, row: &[f32], codes: &mut [[f32; C]]) {
+        match (self.taps.count, self.step) {
+            (1, _) => self.copies(row, codes),
             // The steps of packed pixels, since what is known need not be computed.
-            (2, 1) => sums::<C, 2>(row, 1, taps, out),
-            (2, 2) => sums::<C, 2>(row, 2, taps, out),
-            (2, 3) => sums::<C, 2>(row, 3, taps, out),
-            (2, 4) => sums::<C, 2>(row, 4, taps, out),
-            (4, step) => sums::<C, 4>(row, *step, taps, out),
-            (_, step) => any_sums(row, *step, taps, out),
+            (2, 1) => self.sums::<C, 2>(row, 1, codes),
+            (2, 2) => self.sums::<C, 2>(row, 2, codes),
+            (2, 3) => self.sums::<C, 2>(row, 3, codes),
+            (2, 4) => self.sums::<C, 2>(row, 4, codes),
+            (4, step) => self.sums::<C, 4>(row, step, codes),
+            _ => self.any_sums(row, codes),
         }
     }
-}
 
-/// One sample for each output, which has all the weight.
-#[inline(always)]
-fn copies<const C: usize>(row: &[impl Copy + Into<f32>], taps: &Taps, out: [&mut [f32]; C]) {
-    let out = out.map(|out| &mut out[..taps.first.len()]);
-    for (x, first) in taps.first.iter().enumerate() {
-        let samples = &row[*first..][..C];
-        for component in 0..C {
-            out[component][x] = samples[component].into();
-        }
-    }
-}
-
-/// `N` samples for each output.
-#[inline(always)]
-fn sums<const C: usize, const N: usize>(
-    row: &[f32],
-    step: usize,
-    taps: &Taps,
-    out: [&mut [f32]; C],
-) {
-    let weights = taps.weights.as_chunks::<N>().0;
-    let out = out.map(|out| &mut out[..weights.len()]);
-    for ((x, weights), first) in weights.iter().enumerate().zip(&taps.first) {
-        let samples = &row[*first..][..(N - 1) * step + C];
-        for component in 0..C {
-            let mut sum = samples[component] * weights[0];
-            for tap in 1..N {
-                sum += samples[tap * step + component] * weights[tap];
+    /// One sample for each code, which has all the weight.
+    #[inline(always)]
+    fn copies<const C: usize>(&self, row: &[impl Copy + Into<f32>], codes: &mut [[f32; C]]) {
+        for (codes, first) in codes.iter_mut().zip(&self.taps.first) {
+            let samples = &row[*first..][..C];
+            for component in 0..C {
+                codes[component] = samples[component].into();
             }
-            out[component][x] = sum;
         }
     }
-}
 
-/// As many samples as there are for each output.
-#[inline(always)]
-fn any_sums<const C: usize>(row: &[f32], step: usize, taps: &Taps, out: [&mut [f32]; C]) {
-    for (component, out) in out.into_iter().enumerate() {
-        let weights = taps.weights.chunks_exact(taps.count);
-        for ((out, first), weights) in out.iter_mut().zip(&taps.first).zip(weights) {
-            let samples = row[first + component..].iter().step_by(step);
-            *out = samples.zip(weights).map(|(sample, weight)| sample * weight).sum();
+    /// `N` samples for each code.
+    #[inline(always)]
+    fn sums<const C: usize, const N: usize>(
+        &self,
+        row: &[f32],
+        step: usize,
+        codes: &mut [[f32; C]],
+    ) {
+        let weights = self.weights.chunks_exact(N * C);
+        for ((codes, first), weights) in codes.iter_mut().zip(&self.taps.first).zip(weights) {
+            let samples = &row[*first..][..(N - 1) * step + C];
+            let mut sums = [0.0; C];
+            for component in 0..C {
+                sums[component] = samples[component] * weights[component];
+            }
+            for tap in 1..N {
+                for component in 0..C {
+                    let weight = weights[tap * C + component];
+                    sums[component] += samples[tap * step + component] * weight;
+                }
+            }
+            *codes = sums;
+        }
+    }
+
+    /// As many samples as there are for each code.
+    #[inline(always)]
+    fn any_sums<const C: usize>(&self, row: &[f32], codes: &mut [[f32; C]]) {
+        let weights = self.taps.weights.chunks_exact(self.taps.count);
+        for ((codes, first), weights) in codes.iter_mut().zip(&self.taps.first).zip(weights) {
+            for (component, code) in codes.iter_mut().enumerate() {
+                let samples = row[first + component..].iter().step_by(self.step);
+                *code = samples.zip(weights).map(|(sample, weight)| sample * weight).sum();
+            }
         }
     }
 }

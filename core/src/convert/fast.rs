@@ -27,9 +27,8 @@ use crate::tensor::MappedPlane;
 pub(super) struct Kernel {
     blends: ArrayVec<Blend, 3>,
     columns: ArrayVec<Columns, 3>,
+    /// Rows of a coefficient for each code of a pixel, in their order, and an offset.
     matrix: [[f32; 4]; 3],
-    /// Whether there is but one component.
-    is_grey: bool,
     width: usize,
 }
 
@@ -37,7 +36,8 @@ pub(super) struct Kernel {
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
     blended: ArrayVec<Vec<f32>, 3>,
-    codes: [Vec<f32>; 3],
+    /// For each of the columns.
+    codes: ArrayVec<Vec<f32>, 3>,
 }
 
 impl Kernel {
@@ -64,17 +64,13 @@ impl Kernel {
                 columns.push(own);
             }
         }
-        #[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "rounded")]
-        let matrix = colors.rows.map(|[a, b, c, offset]| {
-            [a as f32, b as f32, c as f32, (offset + f64::from(UPWARDS)) as f32]
-        });
-        Self { blends, columns, matrix, is_grey: components.len() == 1, width }
+        Self { matrix: matrix(colors, &columns), blends, columns, width }
     }
 
     pub(super) fn scratch(&self) -> Scratch {
         Scratch {
             blended: self.blends.iter().map(|blend| vec![0.0; blend.len()]).collect(),
-            codes: [(); 3].map(|()| vec![0.0; self.width]),
+            codes: self.columns.iter().map(|columns| vec![0.0; columns.len()]).collect(),
         }
     }
 
@@ -89,39 +85,64 @@ impl Kernel {
     ) {
         let Scratch { blended, codes } = scratch;
         for (index, (blend, out)) in self.blends.iter().zip(&mut *blended).enumerate() {
-            let served = self.columns.iter().filter(|columns| columns.blend == index);
-            let is_one_each = served.clone().all(Columns::is_one_each);
+            let served = self.columns.iter().zip(&mut *codes);
+            let served = served.filter(|(columns, _)| columns.blend == index);
+            let is_served = |columns: &&Columns| columns.blend == index;
+            let is_one_each = self.columns.iter().filter(is_served).all(Columns::is_one_each);
             if let Some(row) = blend.one(planes, y).filter(|_| is_one_each) {
-                served.clone().for_each(|columns| columns.copy(row, codes));
+                served.for_each(|(columns, codes)| columns.copy(row, codes));
             } else {
                 blend.row(planes, y, out);
-                served.clone().for_each(|columns| columns.sum(out, codes));
+                served.for_each(|(columns, codes)| columns.sum(out, codes));
             }
         }
-        let [a, b, c] = &*codes;
-        for (row, pixels) in self.matrix.iter().zip(pixels.chunks_exact_mut(self.width)) {
-            if self.is_grey {
-                colors_of_one(*row, a, pixels);
-            } else {
-                colors_of_three(*row, [a, b, c], pixels);
+        match &**codes {
+            // Luma, or all three together.
+            [x] if x.len() == self.width => self.colors(x.iter().map(|x| [*x, 0.0, 0.0]), pixels),
+            [xyz] => self.colors(xyz.as_chunks().0.iter().copied(), pixels),
+            // Luma and both of chroma.
+            [x, yz] => {
+                let codes = x.iter().zip(yz.as_chunks().0);
+                self.colors(codes.map(|(x, [y, z])| [*x, *y, *z]), pixels);
             }
+            [x, y, z] => {
+                let codes = x.iter().zip(y).zip(z);
+                self.colors(codes.map(|((x, y), z)| [*x, *y, *z]), pixels);
+            }
+            _ => {}
+        }
+    }
+
+    /// The pixel values of pixels with these codes, a row for each output.
+    #[inline(always)]
+    fn colors(&self, codes: impl Iterator<Item = [f32; 3]>, pixels: &mut [u8]) {
+        let value = |[a, b, c, offset]: [f32; 4], [x, y, z]: [f32; 3]| {
+            rounded(a * x + b * y + c * z + offset)
+        };
+        let [red, green, blue] = self.matrix;
+        let (first, rest) = pixels.split_at_mut(self.width);
+        if rest.is_empty() {
+            for (pixel, codes) in first.iter_mut().zip(codes) {
+                *pixel = value(red, codes);
+            }
+            return;
+        }
+        let (second, third) = rest.split_at_mut(self.width);
+        for (((r, g), b), codes) in first.iter_mut().zip(second).zip(third).zip(codes) {
+            (*r, *g, *b) = (value(red, codes), value(green, codes), value(blue, codes));
         }
     }
 }
 
-#[inline(always)]
-fn colors_of_one([a, _, _, offset]: [f32; 4], codes: &[f32], pixels: &mut [u8]) {
-    for (pixel, code) in pixels.iter_mut().zip(codes) {
-        *pixel = rounded(a * code + offset);
-    }
-}
-
-#[inline(always)]
-fn colors_of_three([a, b, c, offset]: [f32; 4], codes: [&[f32]; 3], pixels: &mut [u8]) {
-    let [x, y, z] = codes;
-    for (((pixel, x), y), z) in pixels.iter_mut().zip(x).zip(y).zip(z) {
-        *pixel = rounded(a * x + b * y + c * z + offset);
-    }
+/// The matrix of `colors` for codes in the order of `columns`.
+fn matrix(colors: &ColorMap, columns: &[Columns]) -> [[f32; 4]; 3] {
+    #[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "rounded")]
+    colors.rows.map(|row| {
+        let order = columns.iter().flat_map(Columns::components);
+        let mut exact = [0.0, 0.0, 0.0, row[3] + f64::from(UPWARDS)];
+        exact.iter_mut().zip(order).for_each(|(to, component)| *to = row[*component]);
+        exact.map(|value| value as f32)
+    })
 }
 
 /// What is added to a value so that a middle is rounded upwards.

@@ -137,10 +137,10 @@ impl Terms {
         pool.contiguous(self.contiguous).build()
     }
 
-    /// Whether a pool of downstream's, of which no more is known than that it makes dma-bufs, can take
-    /// the place of ours.
-    pub(super) fn takes_any_dma_bufs(&self) -> bool {
-        !self.contiguous && self.memory != Memory::Shm && self.request.align == StrideAlign::DMA
+    /// Whether dma-bufs of which no more is known can be what was asked for. Of contiguous memory
+    /// downstream may have some for the first frames and other memory for the rest.
+    pub(super) fn takes_foreign_memory(&self) -> bool {
+        !self.contiguous && self.memory != Memory::Shm
     }
 
     /// An allocator for producers that use no pool, where ours makes what is asked for.
