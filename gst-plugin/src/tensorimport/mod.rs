@@ -1,9 +1,9 @@
 //! `tensorimport`: describes every frame as a tensor.
 //!
-//! The element touches no byte, unless a frame that is elsewhere is to be copied. It finds where each plane of a frame lies, imports each buffer
-//! once by the identity of the files behind its memories, and attaches a
-//! [`TensorMeta`](crate::TensorMeta). Buffers that others hold too get a new header over the same
-//! memories.
+//! The element touches no byte, unless a frame that is elsewhere is to be copied. It finds where each
+//! plane of a frame lies, imports each buffer once by the identity of the files behind its memories,
+//! and attaches a [`TensorMeta`](crate::TensorMeta). Buffers that others hold too get a new header over
+//! the same memories.
 //!
 //! Caps: `video/x-raw` in plain memory, the same with the feature `memory:DMABuf`, and
 //! `memory:DMABuf` with `format=DMA_DRM` where `drm-format` is linear; in all formats of
@@ -24,6 +24,7 @@ pub(crate) mod importer;
 mod intake;
 mod plain;
 mod quantization;
+mod report;
 mod settings;
 pub(crate) mod share;
 mod stats;
