@@ -129,7 +129,7 @@ pub fn info_from_caps(caps: &gst::CapsRef) -> Result<VideoInfo, VideoLayoutError
 }
 
 /// The format of a `drm-format` field: a fourcc, followed by `:` and a modifier unless linear.
-fn linear_drm_format(drm_format: &str) -> Result<VideoFormat, VideoLayoutError> {
+pub(crate) fn linear_drm_format(drm_format: &str) -> Result<VideoFormat, VideoLayoutError> {
     let parsed: DrmFormat = drm_format.parse()?;
     let modifier = parsed.modifier();
     if !modifier.is_mappable() {

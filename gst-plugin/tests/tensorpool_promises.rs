@@ -19,17 +19,21 @@ use tensor_core::{CpuAccess, Memory, StrideAlign, memory::AllocPolicy};
 
 const NV12_ODD: &str = "video/x-raw,format=NV12,width=642,height=36,framerate=30/1";
 
+/// Whether a memory is of the kind that was promised.
+type Kept = fn(&gst::MemoryRef) -> bool;
+
 /// `tensorimport` offers a pool of its own, in the best memory of the machine and rows of 64 bytes.
 #[test]
 fn a_promise_holds_in_front_of_tensorimport() {
     init();
-    for (properties, align, is_kept) in [
-        ("alignment=256", 256, (|_| true) as fn(&gst::MemoryRef) -> bool),
+    let promises: [(&str, i32, Kept); 3] = [
+        ("alignment=256", 256, |_| true),
         ("memory=shm", 64, |memory| !memory.is_memory_type::<DmaBufMemory>()),
         ("contiguous=true", 64, |memory| {
             memory.flags().contains(gst::MemoryFlags::PHYSICALLY_CONTIGUOUS)
         }),
-    ] {
+    ];
+    for (properties, align, is_kept) in promises {
         let contiguous = AllocPolicy::dma_buf_only().contiguous();
         if properties.starts_with("contiguous") && contiguous.allocate(1, CpuAccess::Read).is_err()
         {

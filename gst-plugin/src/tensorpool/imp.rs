@@ -25,7 +25,7 @@ use crate::{
         offered::Offered,
         propose::{self, Provider},
     },
-    memo, pool,
+    memo, pads, pool,
     tensorimport::caps as templates,
 };
 
@@ -231,11 +231,13 @@ impl ObjectImpl for TensorPool {
     }
 
     fn set_property(&self, _id: usize, value: &glib::Value, pspec: &glib::ParamSpec) {
-        self.settings().set(pspec.name(), value);
+        if let Some(field) = self.settings().field(pspec.name()) {
+            field.set(value);
+        }
     }
 
     fn property(&self, _id: usize, pspec: &glib::ParamSpec) -> glib::Value {
-        let setting = self.settings().get(pspec.name());
+        let setting = self.settings().field(pspec.name()).map(|field| field.get());
         setting.unwrap_or_else(|| {
             let counters = self.state().counters;
             counters.to_structure().to_value()
@@ -261,12 +263,7 @@ impl ElementImpl for TensorPool {
     fn pad_templates() -> &'static [gst::PadTemplate] {
         static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
             let caps = templates::template();
-            [("sink", gst::PadDirection::Sink), ("src", gst::PadDirection::Src)]
-                .into_iter()
-                .filter_map(|(name, direction)| {
-                    gst::PadTemplate::new(name, direction, gst::PadPresence::Always, &caps).ok()
-                })
-                .collect()
+            pads::templates(&caps, &caps)
         });
         &TEMPLATES
     }

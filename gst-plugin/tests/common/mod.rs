@@ -4,6 +4,7 @@
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
+    clippy::print_stdout,
     reason = "a test that fails is what a test is for"
 )]
 
