@@ -11,6 +11,7 @@ pub mod meta;
 pub mod model;
 mod pads;
 pub mod pool;
+mod property;
 pub mod tensor_caps;
 pub mod tensorconvert;
 pub mod tensordepay;

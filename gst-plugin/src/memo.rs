@@ -18,7 +18,7 @@ use std::sync::{
 };
 
 use gst::glib;
-use tensor_core::{Import, TensorDyn, TensorMemory};
+use tensor_core::{Import, MAX_PLANES, TensorDyn, TensorMemory};
 
 /// One import: a tensor and its blob, and the blob as the `GBytes` that every meta shares.
 pub type FrameImport = Import<glib::Bytes>;
@@ -56,6 +56,17 @@ impl Memo {
 #[must_use]
 pub(crate) fn serial(memory: &gst::MemoryRef) -> u64 {
     imp::get_or_create(memory).serial
+}
+
+/// The serial numbers of memories, given now to those that have none.
+pub(crate) fn serials<'a>(
+    memories: impl Iterator<Item = Option<&'a gst::MemoryRef>>,
+) -> [u64; MAX_PLANES] {
+    let mut serials = [NO_SERIAL; MAX_PLANES];
+    for (place, memory) in serials.iter_mut().zip(memories) {
+        *place = memory.map_or(NO_SERIAL, serial);
+    }
+    serials
 }
 
 /// The serial number of a memory, or [`NO_SERIAL`].
@@ -103,6 +114,16 @@ pub(crate) fn find(
     let memo = imp::get(memory)?;
     let born = memo.born.get().filter(|import| wanted(import)).cloned();
     born.or_else(|| memo.seen().upgrade().filter(|import| wanted(import)))
+}
+
+/// The import of which all of `memories` are part and that `wanted` accepts.
+pub(crate) fn find_all<'a>(
+    mut memories: impl Iterator<Item = Option<&'a gst::MemoryRef>>,
+    wanted: impl Fn(&FrameImport) -> bool,
+) -> Option<Arc<FrameImport>> {
+    let import = find(memories.next().flatten()?, wanted)?;
+    let all = memories.all(|memory| memory.is_some_and(|memory| is_part_of(memory, &import)));
+    all.then_some(import)
 }
 
 /// Whether this memory is part of `import`.

@@ -129,7 +129,7 @@ pub fn info_from_caps(caps: &gst::CapsRef) -> Result<VideoInfo, VideoLayoutError
 }
 
 /// The format of a `drm-format` field: a fourcc, followed by `:` and a modifier unless linear.
-fn linear_drm_format(drm_format: &str) -> Result<VideoFormat, VideoLayoutError> {
+pub(crate) fn linear_drm_format(drm_format: &str) -> Result<VideoFormat, VideoLayoutError> {
     let parsed: DrmFormat = drm_format.parse()?;
     let modifier = parsed.modifier();
     if !modifier.is_mappable() {
@@ -190,12 +190,22 @@ pub fn layout_of_buffer(
     caps: &ImageLayout,
     buffer: &gst::BufferRef,
 ) -> Result<ImageLayout, VideoLayoutError> {
+    let (whole, crop) = whole_of_buffer(caps, buffer)?;
+    Ok(match crop {
+        Some(crop) => whole.view(crop)?,
+        None => whole,
+    })
+}
+
+/// The layout of the whole picture in `buffer`, and the part of it that a crop meta leaves.
+pub(crate) fn whole_of_buffer(
+    caps: &ImageLayout,
+    buffer: &gst::BufferRef,
+) -> Result<(ImageLayout, Option<Region>), VideoLayoutError> {
     let meta = buffer.meta::<VideoMeta>();
     let Some(crop) = buffer.meta::<VideoCropMeta>() else {
-        return match meta {
-            Some(meta) => layout_from_meta(caps, &meta),
-            None => Ok(caps.clone()),
-        };
+        let whole = meta.map_or_else(|| Ok(caps.clone()), |meta| layout_from_meta(caps, &meta));
+        return Ok((whole?, None));
     };
     let whole = match meta {
         // The crop is of the whole picture, which the caps' size says nothing of.
@@ -208,7 +218,7 @@ pub fn layout_of_buffer(
     };
     let (x, y, width, height) = crop.rect();
     let [x, y, width, height] = [x, y, width, height].map(to_usize);
-    Ok(whole.view(Region::new(x, y, width, height))?)
+    Ok((whole, Some(Region::new(x, y, width, height))))
 }
 
 fn place(

@@ -36,12 +36,16 @@ const PROPERTIES: [(&str, &[&str]); 8] = [
     ("stats-interval", &["changeable in NULL, READY, PAUSED or PLAYING", "(frames)"]),
 ];
 
+/// Whether a line is the first of a property; newer tools put lines of spaces between them.
+fn is_property(line: &&str) -> bool {
+    line.strip_prefix("  ").is_some_and(|rest| rest.starts_with(|first: char| first != ' '))
+}
+
 /// What the tool says of one property: its line and the indented ones after it.
 fn property<'a>(inspected: &'a str, name: &str) -> &'a str {
     let start = inspected.find(&format!("\n  {name} ")).unwrap_or_else(|| panic!("no {name}"));
     let rest = inspected.get(start..).unwrap_or_default();
-    let is_next = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
-    let len = rest.lines().skip(1).skip(1).find(is_next).and_then(|next| rest.find(next));
+    let len = rest.lines().skip(2).find(is_property).and_then(|next| rest.find(next));
     rest.get(..len.unwrap_or(rest.len())).unwrap_or_default()
 }
 
@@ -70,7 +74,6 @@ fn every_element_and_property_is_explained() {
             assert!(words > 1, "{element}: {detail}");
         }
         let properties = inspected.split("Element Properties:").nth(1).unwrap();
-        let is_property = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
         for line in properties.lines().filter(is_property) {
             let explained = line.split(" : ").nth(1).is_some_and(|text| text.trim().len() > 5);
             assert!(explained, "{element}: {line}");
@@ -81,6 +84,7 @@ fn every_element_and_property_is_explained() {
 // S-GST-01
 #[test]
 fn launch_lines_run() {
+    gst::init().unwrap();
     for line in [
         "videotestsrc num-buffers=3 ! tensorimport ! fakesink",
         "videotestsrc num-buffers=3 ! video/x-raw,format=NV12 ! tensorimport fallback=copy \
@@ -88,6 +92,10 @@ fn launch_lines_run() {
          quantization=\"quantization,scale=0.0039,zero-point=0\" ! fakesink",
         "videotestsrc num-buffers=3 ! jpegenc ! tensorimport ! fakesink",
     ] {
+        if line.contains("jpegenc") && gst::ElementFactory::find("jpegenc").is_none() {
+            eprintln!("skipped: there is no jpegenc");
+            continue;
+        }
         let mut words = vec!["-m"];
         words.extend(line.split_whitespace());
         let said = tool("gst-launch-1.0", &words);

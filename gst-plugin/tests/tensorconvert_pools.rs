@@ -58,6 +58,15 @@ fn frame() -> gst::Buffer {
 /// Frames into inputs of 16x16, of a downstream that wants `caps` and answers with a pool, if it has
 /// one, of buffers of `size` bytes.
 fn convert(caps: &str, pool: Option<gst::BufferPool>, size: u32) -> Harness {
+    convert_with(caps, move || pool.clone(), size)
+}
+
+/// As [`convert`], of a downstream that answers with a pool of its own each time.
+fn convert_with(
+    caps: &str,
+    pool: impl Fn() -> Option<gst::BufferPool> + Send + Sync + 'static,
+    size: u32,
+) -> Harness {
     let mut harness = Harness::new_parse("tensorconvert width=16 height=16");
     harness.set_sink_caps_str(caps);
     let pad = harness.sinkpad().unwrap();
@@ -66,7 +75,7 @@ fn convert(caps: &str, pool: Option<gst::BufferPool>, size: u32) -> Harness {
         let gst::QueryViewMut::Allocation(query) = query.view_mut() else {
             return gst::PadProbeReturn::Ok;
         };
-        query.add_allocation_pool(pool.as_ref(), size, 2, 0);
+        query.add_allocation_pool(pool().as_ref(), size, 2, 0);
         gst::PadProbeReturn::Handled
     })
     .unwrap();
@@ -122,4 +131,37 @@ fn a_pool_with_padded_rows_is_for_who_reads_the_meta() {
     let out = harness.push_and_pull(frame()).unwrap();
     assert!(!pool.is_active());
     assert_eq!((out.size(), out.meta::<VideoMeta>().is_none()), (LEN, true));
+}
+
+/// What was imported of a pool is closed with it, however often there is another one.
+#[test]
+fn a_pool_that_is_gone_is_not_held() {
+    init();
+    let pool = || Some(glib::Object::new::<SharedPool>().upcast());
+    let mut harness = convert_with("other/tensors", pool, 800);
+    let frame = frame();
+    let counts = (0..6).map(|_| {
+        drop(harness.push_and_pull(frame.clone()).unwrap());
+        drop(harness.push_and_pull(frame.clone()).unwrap());
+        let open = fd_count();
+        harness.push_upstream_event(gst::event::Reconfigure::new());
+        open
+    });
+    let counts: Vec<_> = counts.collect();
+    assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
+}
+
+#[test]
+fn a_flush_forgets_what_was_imported_of_a_pool() {
+    init();
+    let pool = glib::Object::new::<SharedPool>().upcast::<gst::BufferPool>();
+    let mut harness = convert("other/tensors", Some(pool), 800);
+    // Held, so that its own descriptors count before and after.
+    let out = harness.push_and_pull(frame()).unwrap();
+    let held = fd_count();
+    harness.push_event(gst::event::FlushStart::new());
+    harness.push_event(gst::event::FlushStop::new(false));
+    assert_eq!(fd_count(), held - 1, "the frame's; the meta still has the output's");
+    drop(out);
+    assert_eq!(fd_count(), held - 2, "and the output's");
 }

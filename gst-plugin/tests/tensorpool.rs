@@ -16,14 +16,15 @@ use std::{
 
 use common::*;
 use gst::prelude::*;
-use gst_allocators::FdMemory;
 use gst_check::Harness;
 use gst_video::{
     VideoCropMeta, VideoFormat, VideoFrameExt, VideoFrameRef, VideoInfo, VideoMeta,
     VideoRegionOfInterestMeta,
 };
 use gsttensor::{allocator::TensorAllocator, pool::TensorBufferPool};
-use tensor_core::{ImageLayout, PixelFormat, PlanePlacement, StrideAlign};
+use tensor_core::{
+    CpuAccess, ImageLayout, PixelFormat, PlanePlacement, StrideAlign, memory::AllocPolicy,
+};
 
 /// Some tests count the descriptors of the process.
 fn one_at_a_time() -> MutexGuard<'static, ()> {
@@ -47,23 +48,6 @@ fn info(caps: &str) -> VideoInfo {
     VideoInfo::from_caps(&caps.parse::<gst::Caps>().unwrap()).unwrap()
 }
 
-/// All buffers that a pipeline of a source gives, and the stats of its `tensorpool`.
-fn run(description: &str) -> (Vec<gst::Buffer>, Option<gst::Structure>) {
-    let pipeline = parse(&format!("{description} ! appsink name=sink sync=false"));
-    let sink = pipeline.by_name("sink").unwrap().downcast::<gst_app::AppSink>().unwrap();
-    let pull = || sink.pull_sample().ok().map(|sample| sample.buffer_owned().unwrap());
-    let buffers: Vec<_> = std::iter::from_fn(pull).collect();
-    let error = pipeline.bus().unwrap().pop_filtered(&[gst::MessageType::Error]);
-    assert!(error.is_none(), "{error:?}");
-    let stats = pipeline.by_name("pool").map(|pool| pool.property("stats"));
-    pipeline.set_state(gst::State::Null).unwrap();
-    (buffers, stats)
-}
-
-fn count(stats: &gst::Structure, name: &str) -> u64 {
-    stats.get(name).unwrap()
-}
-
 /// Plane after plane, the real samples of each row.
 fn samples(buffer: &gst::Buffer, info: &VideoInfo) -> Vec<Vec<u8>> {
     let frame = VideoFrameRef::from_buffer_ref_readable(buffer, info).unwrap();
@@ -83,15 +67,6 @@ fn samples(buffer: &gst::Buffer, info: &VideoInfo) -> Vec<Vec<u8>> {
 fn sample_bytes(info: &VideoInfo) -> u64 {
     let layout = gsttensor::video_layout::layout_from_info(info).unwrap();
     u64::try_from(layout.sample_bytes()).unwrap()
-}
-
-fn assert_is_of_our_kind(buffer: &gst::Buffer, align: i32) {
-    assert_eq!((buffer.n_memory(), buffer.peek_memory(0).offset()), (1, 0));
-    assert!(buffer.peek_memory(0).is_memory_type::<FdMemory>());
-    let meta = buffer.meta::<VideoMeta>().unwrap();
-    let align_bytes = usize::try_from(align).unwrap();
-    assert!(meta.stride().iter().all(|stride| stride % align == 0), "{:?}", meta.stride());
-    assert!(meta.offset().iter().all(|offset| offset % align_bytes == 0), "{:?}", meta.offset());
 }
 
 // G04, G11, S-GST-07
@@ -222,8 +197,7 @@ fn memory_of_upstream_that_is_as_good_passes_untouched() {
 fn shared_memory_is_no_dma_buf() {
     let _one = one_at_a_time();
     if !TensorAllocator::is_available() {
-        println!("skipped: neither a dma-heap nor udmabuf on this machine");
-        return;
+        return skip("dma_buf", "neither a dma-heap nor udmabuf on this machine");
     }
     let mut harness = pool_harness("memory=dmabuf", NV12);
     let passed = harness.push_and_pull(buffer([fd_memory(&filled(&tight_nv12(), 0, 3))])).unwrap();
@@ -319,30 +293,6 @@ fn a_hundred_starts_and_stops_leave_nothing_open() {
     }
 }
 
-/// Lets the source see a peer that answers allocation queries by `answer`.
-fn answered(
-    harness: &Harness,
-    answer: impl Fn(&mut gst::query::Allocation) + Send + Sync + 'static,
-) {
-    let pad = harness.sinkpad().unwrap();
-    pad.add_probe(gst::PadProbeType::QUERY_DOWNSTREAM, move |_, info| {
-        let Some(query) = info.query_mut() else { return gst::PadProbeReturn::Ok };
-        let gst::QueryViewMut::Allocation(query) = query.view_mut() else {
-            return gst::PadProbeReturn::Ok;
-        };
-        answer(query);
-        gst::PadProbeReturn::Handled
-    })
-    .unwrap();
-}
-
-/// What the element answers upstream.
-fn asked(harness: &mut Harness, caps: &str) -> gst::query::Allocation<gst::Query> {
-    let mut query = gst::query::Allocation::new(Some(&caps.parse().unwrap()), true);
-    assert!(harness.srcpad().unwrap().peer_query(query.query_mut()));
-    query
-}
-
 // S-GST-07
 #[test]
 fn downstreams_numbers_and_padding_are_kept() {
@@ -378,12 +328,15 @@ fn downstreams_own_pool_of_such_memory_is_preferred() {
     init();
     let theirs = TensorBufferPool::builder().alignment(StrideAlign::new(512).unwrap());
     let theirs = theirs.build().unwrap();
-    let mut harness = Harness::new_parse("tensorpool name=pool");
+    let mut harness =
+        Harness::new_parse("tensorpool name=pool alignment=256 min-buffers=4 max-buffers=6");
     let offer = theirs.clone();
-    answered(&harness, move |query| query.add_allocation_pool(Some(&offer), 0, 2, 0));
+    answered(&harness, move |query| query.add_allocation_pool(Some(&offer), 0, 2, 8));
     harness.set_src_caps_str(NV12);
     let query = asked(&mut harness, NV12);
-    assert_eq!(query.allocation_pools().next().unwrap().0, Some(theirs.clone().upcast()));
+    let offered = query.allocation_pools().next().unwrap();
+    assert_eq!(offered, (Some(theirs.clone().upcast()), 0, 4, 6), "with the numbers of both");
+    assert!(!theirs.is_active(), "who fills it configures it");
     let frame = harness.push_and_pull(gst::Buffer::with_size(64 * 54).unwrap()).unwrap();
     assert_is_of_our_kind(&frame, 512);
     assert!(theirs.is_active());
@@ -395,16 +348,17 @@ fn downstreams_own_pool_of_such_memory_is_preferred() {
 #[test]
 fn what_the_machine_does_not_have_is_an_error_with_every_path_and_errno() {
     let _one = one_at_a_time();
-    let mut refused = vec![];
-    if std::fs::read_dir("/dev/dma_heap").is_err() {
-        refused.push(("contiguous=true", ["/dev/dma_heap", "os error 2"]));
-    }
-    if !TensorAllocator::is_available() {
-        refused.push(("memory=dmabuf", ["/dev/udmabuf", "os error"]));
-    }
-    for (properties, parts) in refused {
+    let dma_bufs = AllocPolicy::dma_buf_only();
+    for (policy, properties, path) in [
+        (dma_bufs.clone().contiguous(), "contiguous=true", "/dev/dma_heap"),
+        (dma_bufs, "memory=dmabuf", "/dev/udmabuf"),
+    ] {
+        let Err(error) = policy.allocate(1, CpuAccess::ReadWrite) else {
+            println!("skipped: this machine has what {properties} asks for");
+            continue;
+        };
         let text = failure(properties);
-        assert!(parts.iter().all(|part| text.contains(part)), "{properties}: {text}");
+        assert!(text.contains(path) && text.contains(&error.to_string()), "{properties}: {text}");
     }
     let text = failure("min-buffers=4 max-buffers=3");
     assert!(text.contains("max-buffers: 3 are fewer than min-buffers, 4"), "{text}");

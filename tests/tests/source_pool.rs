@@ -274,6 +274,30 @@ fn dma_bufs_are_not_told() -> bool {
     std::fs::read("/sys/kernel/debug/dma_buf/bufinfo").is_err()
 }
 
+/// Plain frames for an element that takes nothing but dma-bufs.
+#[test]
+fn frames_leave_under_the_caps_of_dma_bufs() {
+    if !TensorAllocator::is_available() {
+        return skip("dma_buf", "there is no dma-buf");
+    }
+    gst::init().unwrap();
+    gsttensor::plugin_register_static().unwrap();
+    for format in ["format=NV12", "format=DMA_DRM,drm-format=NV12"] {
+        let pipeline = gst::parse::launch(&format!(
+            "videotestsrc num-buffers=5 ! video/x-raw,format=NV12,width=322,height=242 \
+             ! tensorpool name=pool ! video/x-raw(memory:DMABuf),{format} \
+             ! tensorimport name=import ! fakesink"
+        ));
+        let pipeline = pipeline.unwrap().downcast::<gst::Pipeline>().unwrap();
+        play_to_the_end(&pipeline);
+        let stats = |name| pipeline.by_name(name).unwrap().property::<gst::Structure>("stats");
+        assert_eq!(stats("pool").get("mode"), Ok("pool"), "{format}");
+        assert_eq!(stats("import").get("memory"), Ok("dmabuf"), "{format}");
+        assert_eq!(stats("import").get::<u64>("hits"), Ok(5), "{format}");
+        pipeline.set_state(gst::State::Null).unwrap();
+    }
+}
+
 #[test]
 fn a_display_shows_frames_where_they_lie() {
     if !Path::new("/sys/module/vkms").exists() || !TensorAllocator::is_available() {

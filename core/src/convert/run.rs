@@ -27,6 +27,9 @@ use crate::{
     tensor::{Layout, MappedPlane, TensorDyn},
 };
 
+/// One for each thread.
+type Each<T> = ArrayVec<T, MAX_THREADS>;
+
 /// Makes a model's input of a frame, again and again.
 ///
 /// See the [module](super) for an example and for the numbers.
@@ -34,8 +37,8 @@ use crate::{
 pub struct Converter {
     plan: Plan,
     /// The rows of each thread.
-    rows: ArrayVec<Range<usize>, MAX_THREADS>,
-    scratch: ArrayVec<Scratch, MAX_THREADS>,
+    rows: Each<Range<usize>>,
+    scratch: Each<Scratch>,
     crew: Crew,
 }
 
@@ -67,17 +70,41 @@ impl Converter {
         options: &ConvertOptions,
     ) -> Result<Self, ConvertError> {
         let plan = Plan::new(source, spec, destination, options)?;
-        let threads = options.threads;
-        if !(1..=MAX_THREADS).contains(&threads) {
-            return Err(ConvertError::Threads { threads });
+        let crew = crew(options.threads)?;
+        let (rows, scratch) = each_thread(&plan, options.threads);
+        Ok(Self { plan, rows, scratch, crew })
+    }
+
+    /// Plans anew for frames like `source`, into inputs as before. The threads stay, if the options
+    /// want as many: what costs more than a plan is theirs.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and then all is as before.
+    ///
+    /// ```
+    /// use tensor_core::{PixelFormat, PreprocessSpec};
+    /// use tensor_core::convert::{ConvertOptions, Converter, Destination, Source};
+    /// let (spec, options) = (PreprocessSpec::default(), ConvertOptions::default().with_threads(2));
+    /// let wanted = Destination::new(64, 64).with_dtype(tensor_core::DType::F32);
+    /// let source = Source::new(PixelFormat::Nv12, 1280, 720);
+    /// let mut converter = Converter::new(&source, &spec, &wanted, &options)?;
+    /// converter.replan(&Source { width: 640, ..source }, &spec, &options)?;
+    /// assert_eq!(converter.source().width, 640);
+    /// # Ok::<(), tensor_core::convert::ConvertError>(())
+    /// ```
+    pub fn replan(
+        &mut self,
+        source: &Source,
+        spec: &PreprocessSpec,
+        options: &ConvertOptions,
+    ) -> Result<(), ConvertError> {
+        let plan = Plan::new(source, spec, &self.plan.destination, options)?;
+        if options.threads != self.rows.len() {
+            self.crew = crew(options.threads)?;
         }
-        let start = |error: std::io::Error| ConvertError::Start { threads, error: error.kind() };
-        Ok(Self {
-            rows: shares(plan.content.pixels(), plan.destination.height, threads),
-            scratch: (0..threads).map(|_| Scratch::new(&plan)).collect(),
-            plan,
-            crew: Crew::new(threads).map_err(start)?,
-        })
+        (self.rows, self.scratch) = each_thread(&plan, options.threads);
+        self.plan = plan;
+        Ok(())
     }
 
     /// Converts `frame` into `input`. Both may have any strides; neither is allocated or kept.
@@ -173,9 +200,22 @@ impl Converter {
     }
 }
 
+fn crew(threads: usize) -> Result<Crew, ConvertError> {
+    if !(1..=MAX_THREADS).contains(&threads) {
+        return Err(ConvertError::Threads { threads });
+    }
+    Crew::new(threads).map_err(|error| ConvertError::Start { threads, error: error.kind() })
+}
+
+/// The rows of each thread, and what it needs on their way.
+fn each_thread(plan: &Plan, threads: usize) -> (Each<Range<usize>>, Each<Scratch>) {
+    let rows = shares(plan.content.pixels(), plan.destination.height, threads);
+    (rows, (0..threads).map(|_| Scratch::new(plan)).collect())
+}
+
 /// The rows of a destination of which each thread makes some: as many rows of the image each, and
 /// those of padding above and below to the first and the last.
-fn shares(content: Region, height: usize, threads: usize) -> ArrayVec<Range<usize>, MAX_THREADS> {
+fn shares(content: Region, height: usize, threads: usize) -> Each<Range<usize>> {
     let mut from = 0;
     let share = |number: usize| {
         let part = content.height.saturating_mul(number).checked_div(threads).unwrap_or(0);

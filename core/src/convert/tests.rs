@@ -214,6 +214,28 @@ fn what_was_not_planned_for_is_refused_when_run() {
 }
 
 #[test]
+fn a_new_plan_makes_what_a_new_converter_does_and_a_refused_one_changes_nothing() {
+    let (spec, wanted) = (plain(), Destination::new(20, 10));
+    let options = ConvertOptions::default().with_threads(2);
+    let (large, small) = (frame(PixelFormat::Rgb, 40, 30), frame(PixelFormat::Rgb, 16, 12));
+    let planned = Source::of(&large).unwrap();
+    let mut converter = Converter::new(&planned, &spec, &wanted, &options).unwrap();
+    let nothing = Source { width: 0, ..planned };
+    assert!(converter.replan(&nothing, &spec, &options).is_err());
+    let no_threads = options.with_threads(0);
+    assert!(converter.replan(&planned, &spec, &no_threads).is_err());
+    let input = input(&wanted);
+    converter.run(&large, &input).unwrap();
+    assert_eq!(flat(&input), bytes(&large, &spec, &wanted));
+    for threads in [2, 3, 1] {
+        let options = options.with_threads(threads);
+        converter.replan(&Source::of(&small).unwrap(), &spec, &options).unwrap();
+        converter.run(&small, &input).unwrap();
+        assert_eq!(flat(&input), bytes(&small, &spec, &wanted), "{threads} threads");
+    }
+}
+
+#[test]
 fn any_number_of_threads_makes_the_same_input() {
     let source = frame(PixelFormat::Nv12, 47, 33);
     let described = Source::of(&source).unwrap();

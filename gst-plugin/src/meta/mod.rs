@@ -226,10 +226,7 @@ impl TensorMeta {
         import: Option<&Arc<FrameImport>>,
         handles: &Handles,
     ) -> Result<(), TensorMetaError> {
-        let mut serials = [memo::NO_SERIAL; MAX_PLANES];
-        for (serial, memory) in serials.iter_mut().zip(handles.memories(buffer)) {
-            *serial = memory.map_or(memo::NO_SERIAL, memo::serial);
-        }
+        let serials = memo::serials(handles.memories(buffer));
         imp::put(buffer, index, blob, import, serials)
     }
 

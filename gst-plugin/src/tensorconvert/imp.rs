@@ -46,7 +46,8 @@ impl TensorConvert {
 
     /// Forgets what was remembered of upstream's buffers, because of what `why` names.
     fn new_generation(&self, why: &str) {
-        let dropped = self.stage().as_mut().map_or(0, Stage::new_generation);
+        let forgotten = self.stage().as_mut().map(Stage::new_generation);
+        let dropped = forgotten.map_or(0, |(imports, _outputs)| imports);
         gst::debug!(CAT, imp = self, "{why}: a new generation, {dropped} imports dropped");
     }
 
@@ -114,7 +115,8 @@ impl BaseTransformImpl for TensorConvert {
     const TRANSFORM_IP_ON_PASSTHROUGH: bool = false;
 
     fn stop(&self) -> Result<(), gst::ErrorMessage> {
-        *self.stage() = None;
+        // Dropped once the lock is given back.
+        let _old = self.stage().take();
         self.settings().forget_model();
         Ok(())
     }
@@ -183,7 +185,8 @@ impl BaseTransformImpl for TensorConvert {
         })?;
         let content = stage.origin().content.pixels();
         gst::debug!(CAT, imp = self, "{incaps} to {out}, the image at {content}");
-        *self.stage() = Some(stage);
+        // Dropped once the lock is given back.
+        let _old = self.stage().replace(stage);
         Ok(())
     }
 
@@ -211,6 +214,8 @@ impl BaseTransformImpl for TensorConvert {
         let known = self.stage().as_ref().map(|stage| (stage.described().clone(), stage.origin()));
         let (described, origin) = known.ok_or_else(|| gst::loggable_error!(CAT, "no caps yet"))?;
         pool::decide(query, &caps, &described, origin)?;
+        // The old pool's memories are freed with it.
+        let _old = self.stage().as_mut().map(Stage::new_outputs);
         gst::debug!(CAT, imp = self, "decided {query:?}");
         Ok(())
     }

@@ -24,7 +24,6 @@ const IMAGES: [(PixelFormat, TensorOrder, ChannelOrder); 7] = [
     (PixelFormat::PlanarBgr, TensorOrder::Nchw, ChannelOrder::Bgr),
 ];
 
-const TENSORS: &str = "other/tensors";
 const VIDEO: &str = "video/x-raw";
 
 /// Frames, as `tensorimport` takes them.
@@ -53,25 +52,23 @@ pub(super) fn at_framerates_of(template: &gst::Caps, caps: &gst::CapsRef) -> gst
 
 /// What `wish` leaves of the source's template.
 pub(super) fn src_caps(wish: &Wish) -> gst::Caps {
-    let mut caps = gst::Caps::new_empty();
-    let writable = caps.make_mut();
-    writable.append_structure(tensors(wish));
+    let mut caps = tensors(wish);
     if let Some(video) = video(wish) {
-        writable.append_structure(video);
+        caps.make_mut().append_structure(video);
     }
     caps
 }
 
-fn tensors(wish: &Wish) -> gst::Structure {
+fn tensors(wish: &Wish) -> gst::Caps {
     let known = wish.destination([1, 1]);
-    let caps = gst::Structure::builder(TENSORS).field("format", "static").field("num_tensors", 1);
     let types = wish.dtype.and_then(tensor_caps::type_name);
-    let mut caps = caps.field_if_some("types", types).build();
+    let mut caps = tensor_caps::fixed(1).field_if_some("types", types).build();
     let is_sized = wish.width.is_some() && wish.height.is_some();
     // A batch of one and a single image are the same bytes; NNStreamer writes either.
     if is_sized && wish.layout.is_some() && wish.order.is_some() {
         let shapes = [batch_of_one(&known), known.shape()];
-        caps.set("dimensions", gst::List::new(shapes.map(|it| tensor_caps::dimensions(&it))));
+        let dimensions = gst::List::new(shapes.map(|it| tensor_caps::dimensions(&it)));
+        caps.make_mut().set("dimensions", dimensions);
     }
     caps
 }

@@ -161,12 +161,16 @@ impl Described {
     }
 }
 
+/// The memories that a tensor lies in, by the serial numbers that no others ever have.
+type Serials = [u64; MAX_PLANES];
+
 /// The tensors of output buffers, and those that are remembered.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) described: Described,
-    /// The imports of memories that were not born with the one they need, the newest last.
-    remembered: VecDeque<Arc<FrameImport>>,
+    /// The imports of memories that were not born with the one they need, the newest last. Here and
+    /// not in the memories' memos, where whoever imports them further on remembers what it needs.
+    remembered: VecDeque<(Serials, Arc<FrameImport>)>,
 }
 
 impl Output {
@@ -174,8 +178,17 @@ impl Output {
         Self { described, remembered: VecDeque::new() }
     }
 
-    /// The tensor that `buffer` is to be written as, and which of its memories that lies in, with `origin` said of it. For a memory that
-    /// came before with the same origin there is no syscall and no allocation.
+    /// Buffers are about to be others; gives what was remembered of those there were, to be dropped
+    /// where no lock is held.
+    pub(crate) fn new_generation(&mut self) -> impl Sized + use<> {
+        std::mem::take(&mut self.remembered)
+    }
+
+    /// The tensor that `buffer` is to be written as, with `origin` said of it, and which of the
+    /// buffer's memories it lies in.
+    ///
+    /// For a memory that came before with the same origin there is no syscall and no allocation; with
+    /// another one there is no syscall.
     pub(crate) fn tensor(
         &mut self,
         buffer: &gst::BufferRef,
@@ -184,36 +197,39 @@ impl Output {
         let (layout, handles) = self.described.place(buffer)?;
         let is_it = |import: &FrameImport| self.described.is(&import.tensor, &layout);
         let same = |import: &FrameImport| is_it(import) && import.tensor.origin() == Some(origin);
-        if let Some(known) = find(buffer, &handles, same) {
-            return Ok((known, handles));
+        if let Some(born) = memo::find_all(handles.memories(buffer), same) {
+            return Ok((born, handles));
         }
-        let tensor = match find(buffer, &handles, is_it) {
+        let serials = memo::serials(handles.memories(buffer));
+        let is_ours =
+            |(theirs, import): &(Serials, Arc<FrameImport>)| *theirs == serials && is_it(import);
+        let position = self.remembered.iter().position(is_ours);
+        let known = position.and_then(|position| self.remembered.get(position));
+        let known = known.map(|(_, import)| Arc::clone(import));
+        if let Some(known) = known.as_ref().filter(|known| same(known)) {
+            return Ok((Arc::clone(known), handles));
+        }
+        let known = known.or_else(|| memo::find_all(handles.memories(buffer), is_it));
+        let tensor = match known {
             Some(of_other_origin) => of_other_origin.tensor.clone(),
             None => self.described.tensor(layout, memories(buffer, &handles)?)?,
         };
         let tensor = tensor.with_origin(origin);
         let import = Arc::new(FrameImport::of_tensor(tensor, handles.as_slice(), memo::share)?);
-        for memory in handles.memories(buffer).flatten() {
-            memo::set_seen(memory, &import);
-        }
-        if self.remembered.len() >= REMEMBERED {
-            self.remembered.pop_front();
-        }
-        self.remembered.push_back(Arc::clone(&import));
+        self.remember(position, (serials, Arc::clone(&import)));
         Ok((import, handles))
     }
-}
 
-/// The import that every memory of the buffer remembers, if it is `wanted`.
-fn find(
-    buffer: &gst::BufferRef,
-    handles: &Handles,
-    wanted: impl Fn(&FrameImport) -> bool,
-) -> Option<Arc<FrameImport>> {
-    let mut memories = handles.memories(buffer);
-    let import = memo::find(memories.next().flatten()?, wanted)?;
-    let all = memories.all(|memory| memory.is_some_and(|memory| memo::is_part_of(memory, &import)));
-    all.then_some(import)
+    /// Puts an import in the place of the one at `position`, else of the oldest if there is no more
+    /// room.
+    fn remember(&mut self, position: Option<usize>, import: (Serials, Arc<FrameImport>)) {
+        if let Some(position) = position {
+            self.remembered.remove(position);
+        } else if self.remembered.len() >= REMEMBERED {
+            self.remembered.pop_front();
+        }
+        self.remembered.push_back(import);
+    }
 }
 
 /// The memories themselves, by their descriptors.

@@ -1,9 +1,8 @@
 //! What is there once both caps are known: it makes an input of every frame.
 
 use gst::glib;
-use gst_video::{VideoCropMeta, VideoMeta};
 use tensor_core::{
-    ContentRegion, Origin, PreprocessSpec, Region,
+    ContentRegion, Origin, PreprocessSpec, TensorError,
     convert::{ConvertError, ConvertOptions, Converter, RunError, Source},
     import_cache::DEFAULT_CAPACITY,
 };
@@ -19,7 +18,7 @@ use crate::{
     BufferTensorExt, FrameTensorError, TensorMeta, TensorMetaError,
     tensorimport::{
         frame::FrameError,
-        importer::{Importer, Stream},
+        importer::{Importer, Stream, Whole},
         share::share,
     },
 };
@@ -34,6 +33,8 @@ pub(super) enum StageError {
     NoTensor,
     #[error(transparent)]
     Tensor(#[from] FrameTensorError),
+    #[error(transparent)]
+    Crop(TensorError),
     #[error(transparent)]
     Output(#[from] OutputError),
     #[error(transparent)]
@@ -57,7 +58,7 @@ impl StageError {
             Self::Output(_) => {
                 gst::element_error!(element, gst::ResourceError::Write, ("{self}"));
             }
-            Self::Frame(_) | Self::Plan(_) | Self::Run(_) => {
+            Self::Frame(_) | Self::Crop(_) | Self::Plan(_) | Self::Run(_) => {
                 gst::element_error!(element, gst::StreamError::Format, ("{self}"));
             }
         }
@@ -115,9 +116,15 @@ impl Stage {
         self.converter.origin()
     }
 
-    /// Upstream's buffers are about to be others; says how many were remembered.
-    pub(super) fn new_generation(&mut self) -> usize {
-        self.importer.new_generation()
+    /// Upstream's buffers are about to be others; says how many were remembered, and gives what was
+    /// of downstream's.
+    pub(super) fn new_generation(&mut self) -> (usize, impl Sized + use<>) {
+        (self.importer.new_generation(), self.output.new_generation())
+    }
+
+    /// Output buffers are about to be others.
+    pub(super) fn new_outputs(&mut self) -> impl Sized + use<> {
+        self.output.new_generation()
     }
 
     pub(super) fn convert(
@@ -126,15 +133,21 @@ impl Stage {
         out: &mut gst::BufferRef,
     ) -> Result<(), StageError> {
         let mut frame = share(frame).buffer;
-        self.importer.attach(frame.make_mut())?;
+        let whole = self.importer.attach_whole(frame.make_mut())?;
         let tensor = frame.tensor_meta().ok_or(StageError::NoTensor)?.tensor(&frame)?;
-        if let (Some(width), Some(height)) = (tensor.width(), tensor.height()) {
-            self.follow(width, height)?;
-        }
-        let origin = self.origin_of(&frame);
+        let [width, height] = whole.crop.map_or(whole.size, |crop| [crop.width, crop.height]);
+        self.follow(width, height)?;
+        let origin = self.origin_of(whole);
         self.output.described.cut(out);
         let (input, handles) = self.output.tensor(out, origin)?;
-        self.converter.run(&tensor, &input.tensor)?;
+        let is_part = (tensor.width(), tensor.height()) == (Some(width), Some(height));
+        match whole.crop {
+            Some(crop) if !is_part => {
+                let part = tensor.view(crop).map_err(StageError::Crop)?;
+                self.converter.run(&part, &input.tensor)?;
+            }
+            Some(_) | None => self.converter.run(&tensor, &input.tensor)?,
+        }
         Ok(TensorMeta::put(out, &input.attachment, Some(&input), &handles)?)
     }
 
@@ -143,23 +156,15 @@ impl Stage {
         let planned = *self.converter.source();
         if (planned.width, planned.height) != (width, height) {
             let source = Source { width, height, ..self.source };
-            let destination = self.converter.destination().clone();
-            self.converter = Converter::new(&source, &self.spec, &destination, &self.options)?;
+            self.converter.replan(&source, &self.spec, &self.options)?;
         }
         Ok(())
     }
 
-    /// Where the pixels come from that are made of `frame`: its crop meta's part is one of the whole.
-    fn origin_of(&self, frame: &gst::BufferRef) -> Origin {
+    /// Where the pixels come from that are made of a frame: its crop meta's part is one of the whole.
+    fn origin_of(&self, Whole { size: [width, height], crop }: Whole) -> Origin {
         let origin = self.converter.origin();
-        let (Some(crop), Some(taken)) = (frame.meta::<VideoCropMeta>(), origin.taken) else {
-            return origin;
-        };
-        let whole = frame.meta::<VideoMeta>().map(|meta| [meta.width(), meta.height()].map(wide));
-        let [width, height] = whole.unwrap_or([self.source.width, self.source.height]);
-        let (x, y, cropped_width, cropped_height) = crop.rect();
-        let [x, y, cropped_width, cropped_height] = [x, y, cropped_width, cropped_height].map(wide);
-        let part = Region::new(x, y, cropped_width, cropped_height);
+        let (Some(part), Some(taken)) = (crop, origin.taken) else { return origin };
         let taken = part.of_inner(taken.pixels());
         Origin { taken: taken.map(|taken| ContentRegion::new(taken, width, height)), ..origin }
     }

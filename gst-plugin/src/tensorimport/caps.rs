@@ -46,7 +46,7 @@ fn video(format: &(impl ToSendValue + Sync)) -> gst::structure::Builder {
 }
 
 /// The code in `drm-format`. No modifier follows it: that is how GStreamer says linear.
-fn drm_code(format: VideoFormat) -> Option<String> {
+pub(crate) fn drm_code(format: VideoFormat) -> Option<String> {
     let code = video_layout::pixel_format(format)?.drm_fourcc()?;
     Some(code.to_string())
 }

@@ -5,13 +5,7 @@
 use gst::glib;
 use tensor_core::CpuAccess;
 
-/// In place of the standard macro inside the derives below. Where another copy of this code has taken
-/// a type's name they pick between a literal and a `String`, which does not compile: made one here.
-macro_rules! format {
-    ($($part:tt)*) => {
-        &*std::format!($($part)*).leak()
-    };
-}
+use crate::property::leaked as format;
 
 /// What becomes of a frame that is not in the memory an accelerator takes, or that no tensor can
 /// describe where it lies.

@@ -234,14 +234,16 @@ impl ObjectImpl for TensorImport {
 
     fn set_property(&self, _id: usize, value: &glib::Value, pspec: &glib::ParamSpec) {
         let mut settings = self.settings();
-        settings.set(pspec.name(), value);
+        if let Some(field) = settings.field(pspec.name()) {
+            field.set(value);
+        }
         let interval = settings.stats_interval;
         drop(settings);
         self.with_intake(|intake| intake.set_stats_interval(interval));
     }
 
     fn property(&self, _id: usize, pspec: &glib::ParamSpec) -> glib::Value {
-        let set = self.settings().get(pspec.name());
+        let set = self.settings().field(pspec.name()).map(|field| field.get());
         set.unwrap_or_else(|| {
             // Not held while a structure is made, which is logged.
             let stats = *self.stats();

@@ -4,8 +4,8 @@ use std::{fmt, os::fd::BorrowedFd, sync::Arc};
 
 use gst::glib;
 use tensor_core::{
-    Colorimetry, CpuAccess, ImageLayout, ImportCache, MAX_PLANES, Quantization, TensorMemory,
-    import_cache::Frame,
+    Colorimetry, CpuAccess, ImageLayout, ImportCache, MAX_PLANES, Quantization, Region,
+    TensorMemory, import_cache::Frame,
 };
 
 use super::{
@@ -105,6 +105,15 @@ enum Blob {
     Import(Arc<FrameImport>),
     /// Of memory that is not imported: it has no fd, or a length that never comes again.
     Bytes(glib::Bytes),
+}
+
+/// A whole picture, and what is to be taken of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole {
+    /// Width and height, in pixels.
+    pub(crate) size: [usize; 2],
+    /// The part that a crop meta leaves.
+    pub(crate) crop: Option<Region>,
 }
 
 /// What was found out about one frame.
@@ -208,12 +217,26 @@ impl Importer {
         }
     }
 
-    /// Finds the tensor of a frame and puts the meta on. After an error nothing is kept of the
-    /// frame.
-    pub(crate) fn attach(&mut self, buffer: &mut gst::BufferRef) -> Result<Imported, FrameError> {
-        let imported = self.find(buffer)?;
+    /// Finds the tensor of a frame and puts the meta on. After an error nothing is kept of the frame.
+    ///
+    /// It is of the whole picture, so that a crop meta that is another with every frame makes no
+    /// import; where the part that is left is known already, it is of that part.
+    pub(crate) fn attach_whole(
+        &mut self,
+        buffer: &mut gst::BufferRef,
+    ) -> Result<Whole, FrameError> {
+        let Some(Content::Video(stream)) = &self.content else { return Err(FrameError::NoCaps) };
+        let (whole, crop) = video_layout::whole_of_buffer(&stream.layout, buffer)?;
+        let size = [whole.width(), whole.height()];
+        let part = crop.map(|crop| whole.view(crop)).transpose()?;
+        let is_known = |part: &Placed| remembered(buffer, part, &self.says).is_some();
+        let placed = match part.and_then(|part| place(buffer, &part).ok()).filter(is_known) {
+            Some(part) => part,
+            None => place(buffer, &whole)?,
+        };
+        let imported = self.find_image(buffer, placed)?;
         self.put(buffer, &imported, true)?;
-        Ok(imported)
+        Ok(Whole { size, crop })
     }
 
     /// Finds the tensor of a frame where it lies.
@@ -316,7 +339,6 @@ fn lie_in_fds(buffer: &gst::BufferRef, placed: &Placed) -> Result<bool, FrameErr
 
 /// The import that every memory of the frame remembers. No syscall, no allocation.
 fn remembered(buffer: &gst::BufferRef, placed: &Placed, says: &Says) -> Option<Arc<FrameImport>> {
-    let mut memories = placed.handles.memories(buffer);
     let frame = says.frame(placed, &[]);
     let is_frame = |import: &FrameImport| {
         // Of memory that no CPU may touch its producer has the word, not who imports it.
@@ -324,7 +346,5 @@ fn remembered(buffer: &gst::BufferRef, placed: &Placed, says: &Says) -> Option<A
         let access = if is_closed { CpuAccess::None } else { says.access };
         import.says(&Frame { access, ..frame })
     };
-    let import = memo::find(memories.next().flatten()?, is_frame)?;
-    let all = memories.all(|memory| memory.is_some_and(|memory| memo::is_part_of(memory, &import)));
-    all.then_some(import)
+    memo::find_all(placed.handles.memories(buffer), is_frame)
 }

@@ -13,6 +13,7 @@ use super::{
     choices::{Access, Attach, Fallback},
     quantization::{QuantizationFieldError, quantization},
 };
+use crate::property::{self, Field, Property};
 
 /// The properties as they were set.
 #[derive(Clone, Debug)]
@@ -78,123 +79,89 @@ impl Settings {
         })
     }
 
-    /// Takes the value of a property, which is of its type.
-    pub(super) fn set(&mut self, name: &str, value: &glib::Value) {
-        match name {
-            "cache-size" => take(&mut self.cache_size, value),
-            "fallback" => take(&mut self.fallback, value),
-            "cpu-access" => take(&mut self.access, value),
-            "attach" => take(&mut self.attach, value),
-            "colorimetry" => take(&mut self.colorimetry, value),
-            "quantization" => take(&mut self.quantization, value),
-            "stats-interval" => take(&mut self.stats_interval, value),
-            _ => (),
-        }
-    }
-
-    /// The value of a property; `None` for one that is not set.
-    pub(super) fn get(&self, name: &str) -> Option<glib::Value> {
-        Some(match name {
-            "cache-size" => self.cache_size.to_value(),
-            "fallback" => self.fallback.to_value(),
-            "cpu-access" => self.access.to_value(),
-            "attach" => self.attach.to_value(),
-            "colorimetry" => self.colorimetry.to_value(),
-            "quantization" => self.quantization.to_value(),
-            "stats-interval" => self.stats_interval.to_value(),
-            _ => return None,
-        })
+    /// The field of a settable property.
+    pub(super) fn field(&mut self, name: &str) -> Option<&mut dyn Field> {
+        property::field(&TABLE, self, name)
     }
 }
 
-fn take<'v, T: glib::value::FromValue<'v>>(place: &mut T, value: &'v glib::Value) {
-    if let Ok(value) = value.get() {
-        *place = value;
-    }
+/// The settable properties.
+static TABLE: LazyLock<Vec<Property<Settings>>> =
+    LazyLock::new(|| choices().into_iter().chain(numbers()).chain(descriptions()).collect());
+
+fn choices() -> [Property<Settings>; 3] {
+    let fallback = glib::ParamSpecEnum::builder_with_default("fallback", Fallback::default())
+        .nick("Fallback")
+        .blurb(
+            "What becomes of a frame that is in other memory than a dma-buf, or that cannot be \
+             described where it lies",
+        );
+    let access = glib::ParamSpecEnum::builder_with_default("cpu-access", Access::default())
+        .nick("CPU access")
+        .blurb("What the CPU may do with the bytes of a tensor; devices are not bound by it");
+    let attach = glib::ParamSpecFlags::builder::<Attach>("attach")
+        .nick("Attach")
+        .blurb("Metas to put on each frame")
+        .default_value(Attach::default());
+    [
+        Property { spec: fallback.mutable_ready().build(), field: |it| &mut it.fallback },
+        Property { spec: access.mutable_ready().build(), field: |it| &mut it.access },
+        Property { spec: attach.mutable_ready().build(), field: |it| &mut it.attach },
+    ]
+}
+
+fn numbers() -> [Property<Settings>; 2] {
+    let default = Settings::default();
+    let cache_size = glib::ParamSpecUInt::builder("cache-size")
+        .nick("Cache size")
+        .blurb("Most imported buffers remembered at once, the oldest are forgotten (buffers)")
+        .minimum(1)
+        .default_value(default.cache_size);
+    let interval = glib::ParamSpecUInt64::builder("stats-interval")
+        .nick("Statistics interval")
+        .blurb(
+            "Frames from one tensor-stats element message to the next, and one at EOS; 0 for none \
+             (frames)",
+        )
+        .default_value(default.stats_interval);
+    [
+        Property { spec: cache_size.mutable_ready().build(), field: |it| &mut it.cache_size },
+        Property { spec: interval.mutable_playing().build(), field: |it| &mut it.stats_interval },
+    ]
+}
+
+fn descriptions() -> [Property<Settings>; 2] {
+    let colorimetry = glib::ParamSpecString::builder("colorimetry").nick("Colorimetry").blurb(
+        "Colours of the frames, whatever the caps say: a name such as bt709, or \
+         range:matrix:transfer:primaries in GStreamer's numbers (unset: those of the caps)",
+    );
+    let quantization =
+        glib::ParamSpecBoxed::builder::<gst::Structure>("quantization").nick("Quantization").blurb(
+            "How samples stand for real numbers, real = scale * (sample - zero-point): scale \
+             (double, or an array of one for each index of axis), zero-point (int, or an array), \
+             axis (int), as in \"quantization,scale=0.0039,zero-point=0\" (unset: none)",
+        );
+    [
+        Property { spec: colorimetry.mutable_ready().build(), field: |it| &mut it.colorimetry },
+        Property { spec: quantization.mutable_ready().build(), field: |it| &mut it.quantization },
+    ]
 }
 
 /// All properties of the element.
 pub(super) fn properties() -> &'static [glib::ParamSpec] {
-    static PROPERTIES: LazyLock<Vec<glib::ParamSpec>> =
-        LazyLock::new(|| [choices(), numbers(), descriptions()].concat());
-    &PROPERTIES
-}
-
-fn choices() -> Vec<glib::ParamSpec> {
-    vec![
-        glib::ParamSpecEnum::builder_with_default("fallback", Fallback::default())
-            .nick("Fallback")
-            .blurb(
-                "What becomes of a frame that is in other memory than a dma-buf, or that cannot be \
-                 described where it lies",
-            )
-            .mutable_ready()
-            .build(),
-        glib::ParamSpecEnum::builder_with_default("cpu-access", Access::default())
-            .nick("CPU access")
-            .blurb("What the CPU may do with the bytes of a tensor; devices are not bound by it")
-            .mutable_ready()
-            .build(),
-        glib::ParamSpecFlags::builder::<Attach>("attach")
-            .nick("Attach")
-            .blurb("Metas to put on each frame")
-            .default_value(Attach::default())
-            .mutable_ready()
-            .build(),
-    ]
-}
-
-fn numbers() -> Vec<glib::ParamSpec> {
-    let default = Settings::default();
-    vec![
-        glib::ParamSpecUInt::builder("cache-size")
-            .nick("Cache size")
-            .blurb("Most imported buffers remembered at once, the oldest are forgotten (buffers)")
-            .minimum(1)
-            .default_value(default.cache_size)
-            .mutable_ready()
-            .build(),
-        glib::ParamSpecUInt64::builder("stats-interval")
-            .nick("Statistics interval")
-            .blurb(
-                "Frames from one tensor-stats element message to the next, and one at EOS; \
-                 0 for none (frames)",
-            )
-            .default_value(default.stats_interval)
-            .mutable_playing()
-            .build(),
-        glib::ParamSpecBoxed::builder::<gst::Structure>("stats")
+    static PROPERTIES: LazyLock<Vec<glib::ParamSpec>> = LazyLock::new(|| {
+        let stats = glib::ParamSpecBoxed::builder::<gst::Structure>("stats")
             .nick("Statistics")
             .blurb(
-                "Since the start: frames, imports, hits, copies, evictions (counts); live \
-                 (imported buffers held now); pinned-bytes, copied-bytes (bytes); memory (kind \
-                 of the last frame's)",
+                "Since the start: frames, imports, hits, copies, evictions (counts); live (imported \
+                 buffers held now); pinned-bytes, copied-bytes (bytes); memory (kind of the last \
+                 frame's)",
             )
             .read_only()
-            .build(),
-    ]
-}
-
-fn descriptions() -> Vec<glib::ParamSpec> {
-    vec![
-        glib::ParamSpecString::builder("colorimetry")
-            .nick("Colorimetry")
-            .blurb(
-                "Colours of the frames, whatever the caps say: a name such as bt709, or \
-                 range:matrix:transfer:primaries in GStreamer's numbers (unset: those of the caps)",
-            )
-            .mutable_ready()
-            .build(),
-        glib::ParamSpecBoxed::builder::<gst::Structure>("quantization")
-            .nick("Quantization")
-            .blurb(
-                "How samples stand for real numbers, real = scale * (sample - zero-point): scale \
-                 (double, or an array of one for each index of axis), zero-point (int, or an \
-                 array), axis (int), as in \"quantization,scale=0.0039,zero-point=0\" (unset: none)",
-            )
-            .mutable_ready()
-            .build(),
-    ]
+            .build();
+        TABLE.iter().map(|property| property.spec.clone()).chain([stats]).collect()
+    });
+    &PROPERTIES
 }
 
 #[cfg(test)]
@@ -209,8 +176,9 @@ mod tests {
             assert!(property.blurb().is_some_and(|blurb| blurb.len() > 20), "{}", property.name());
             let mutable = gst::PARAM_FLAG_MUTABLE_READY | gst::PARAM_FLAG_MUTABLE_PLAYING;
             assert!(property.flags().intersects(mutable), "{}", property.name());
-            let value = settings.get(property.name()).unwrap();
-            settings.set(property.name(), &value);
+            let field = settings.field(property.name()).unwrap();
+            let value = field.get();
+            field.set(&value);
             assert_eq!(value.type_(), property.value_type(), "{}", property.name());
         }
     }

@@ -25,8 +25,7 @@ use crate::{
         offered::Offered,
         propose::{self, Provider},
     },
-    memo,
-    pool::{self, PoolError},
+    memo, pads, pool,
     tensorimport::caps as templates,
 };
 
@@ -83,20 +82,47 @@ impl TensorPool {
 
     /// A buffer for a copy.
     fn target(&self, stage: &Stage) -> Result<gst::Buffer, gst::FlowError> {
-        let (target, downstream) = {
+        loop {
+            let error = match self.acquire(stage).and_then(|target| stage.admit(target)) {
+                Ok(target) => return Ok(target),
+                Err(error) => error,
+            };
+            let goes_on = !error.is_flushing() && self.give_up_theirs();
+            if !goes_on {
+                return Err(self.fail(&error));
+            }
+            gst::warning!(CAT, imp = self, "downstream's memory is not used any more: {error}");
+        }
+    }
+
+    fn acquire(&self, stage: &Stage) -> Result<gst::Buffer, StageError> {
+        let (target, said) = {
             let state = self.state();
             (state.target.clone(), Arc::clone(&state.downstream))
         };
         let pool = match target {
             Some(pool) => pool,
             None => {
-                let pool = stage.target(&downstream).map_err(|error| self.fail(&error))?;
+                let pool = stage.target(&said)?;
                 let config = pool.config();
                 gst::debug!(CAT, imp = self, "copies go into {pool:?}: {config:?}");
-                self.state().target.insert(pool).clone()
+                let _none = self.state().target.replace(pool.clone());
+                pool
             }
         };
-        pool::acquire(&pool).map_err(|error| self.fail(&error.into()))
+        Ok(pool::acquire(&pool)?)
+    }
+
+    /// Forgets the memory that downstream offered; says whether it had offered any.
+    fn give_up_theirs(&self) -> bool {
+        let said = Arc::clone(&self.state().downstream);
+        if said.pool.is_none() && said.allocator.is_none() {
+            return false;
+        }
+        let without = Downstream { pool: None, allocator: None, ..Downstream::clone(&said) };
+        self.drop_target();
+        let _before = mem::replace(&mut self.state().downstream, Arc::new(without));
+        true
     }
 
     /// The frame as it leaves.
@@ -157,12 +183,11 @@ impl TensorPool {
     }
 
     fn fail(&self, error: &StageError) -> gst::FlowError {
+        if error.is_flushing() {
+            return gst::FlowError::Flushing;
+        }
         match error {
-            // No fault: the pipeline stops, or seeks.
-            StageError::Pool(PoolError::Flow(gst::FlowError::Flushing)) => {
-                return gst::FlowError::Flushing;
-            }
-            StageError::Pool(_) | StageError::Gst(_) => {
+            StageError::Pool(_) | StageError::Gst(_) | StageError::Target(_) => {
                 gst::element_imp_error!(self, gst::ResourceError::NoSpaceLeft, ("{error}"));
             }
             StageError::Frame(_) | StageError::Layout(_) => {
@@ -206,11 +231,13 @@ impl ObjectImpl for TensorPool {
     }
 
     fn set_property(&self, _id: usize, value: &glib::Value, pspec: &glib::ParamSpec) {
-        self.settings().set(pspec.name(), value);
+        if let Some(field) = self.settings().field(pspec.name()) {
+            field.set(value);
+        }
     }
 
     fn property(&self, _id: usize, pspec: &glib::ParamSpec) -> glib::Value {
-        let setting = self.settings().get(pspec.name());
+        let setting = self.settings().field(pspec.name()).map(|field| field.get());
         setting.unwrap_or_else(|| {
             let counters = self.state().counters;
             counters.to_structure().to_value()
@@ -236,12 +263,7 @@ impl ElementImpl for TensorPool {
     fn pad_templates() -> &'static [gst::PadTemplate] {
         static TEMPLATES: LazyLock<Vec<gst::PadTemplate>> = LazyLock::new(|| {
             let caps = templates::template();
-            [("sink", gst::PadDirection::Sink), ("src", gst::PadDirection::Src)]
-                .into_iter()
-                .filter_map(|(name, direction)| {
-                    gst::PadTemplate::new(name, direction, gst::PadPresence::Always, &caps).ok()
-                })
-                .collect()
+            pads::templates(&caps, &caps)
         });
         &TEMPLATES
     }
@@ -318,7 +340,7 @@ impl BaseTransformImpl for TensorPool {
         if said.pool.is_some() || said.size > 0 {
             query.add_allocation_pool(said.pool.as_ref(), said.size, said.min, said.max);
         }
-        if said.allocator.is_some() && stage.terms.takes_any_dma_bufs() {
+        if said.allocator.is_some() {
             query.add_allocation_param(said.allocator.as_ref(), said.params);
         }
         propose::complete(query, &stage.terms.request, || self.provider(&stage));
@@ -330,11 +352,14 @@ impl BaseTransformImpl for TensorPool {
         &self,
         query: &mut gst::query::Allocation,
     ) -> Result<(), gst::LoggableError> {
-        let mut said = Downstream::of(query);
-        let stage = self.state().stage.clone();
-        let takes_theirs = stage.is_some_and(|stage| stage.terms.takes_any_dma_bufs());
-        said.pool = said.pool.filter(|_| takes_theirs);
+        let said = Downstream::of(query);
         gst::debug!(CAT, imp = self, "downstream says {said:?}");
+        // Its memory is free before a buffer of another pool is looked at.
+        self.drop_target();
+        let stage = self.state().stage.clone();
+        let stage = stage.ok_or_else(|| gst::loggable_error!(CAT, "no caps yet"))?;
+        let said = stage.take(said);
+        gst::debug!(CAT, imp = self, "of it is used {said:?}");
         if !said.reads_video_meta {
             gst::info!(CAT, imp = self, "downstream does not say that it reads GstVideoMeta");
         }
@@ -342,7 +367,6 @@ impl BaseTransformImpl for TensorPool {
         while query.allocation_pools().len() > 0 {
             query.remove_nth_allocation_pool(0);
         }
-        self.drop_target();
         let _before = mem::replace(&mut self.state().downstream, Arc::new(said));
         Ok(())
     }

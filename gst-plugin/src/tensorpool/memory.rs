@@ -4,13 +4,7 @@
 
 use gst::glib;
 
-/// In place of the standard macro inside the derive below. Where another copy of this code has taken
-/// the type's name it picks between a literal and a `String`, which does not compile.
-macro_rules! format {
-    ($($part:tt)*) => {
-        &*std::format!($($part)*).leak()
-    };
-}
+use crate::property::leaked as format;
 
 /// The memory that frames leave in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, glib::Enum)]

@@ -5,8 +5,9 @@
 //! it writes there, or into memory of its own that is as good, passes untouched. Any other is copied
 //! once, row by row, and the element says which of them it is doing, and why.
 //!
-//! A pool of dma-bufs that downstream offers is preferred to ours unless a property asks for more than
-//! dma-bufs; of any other pool, the numbers of buffers count. Rows are said in `GstVideoMeta`, as everywhere.
+//! A pool of dma-bufs that downstream offers is preferred to ours if a frame of it is as the properties
+//! ask; never for `contiguous`, which only its first frames may be, nor for `memory=shm`. Of any other
+//! pool, the numbers of buffers count. Rows are said in `GstVideoMeta`, as everywhere.
 //!
 //! Caps: those of `tensorimport`. Frames that come in plain memory can leave as `memory:DMABuf`.
 //!

@@ -14,6 +14,7 @@ use crate::{
     allocation::propose::{MIN_BUFFERS, Request},
     allocator::TensorAllocator,
     pool::{PoolError, TensorBufferPool},
+    property::{self, Field, Property},
 };
 
 /// The largest alignment: that of a page, at which every memory begins.
@@ -50,28 +51,9 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Takes the value of a property, which is of its type.
-    pub(super) fn set(&mut self, name: &str, value: &glib::Value) {
-        match name {
-            "min-buffers" => take(&mut self.min, value),
-            "max-buffers" => take(&mut self.max, value),
-            "alignment" => take(&mut self.alignment, value),
-            "contiguous" => take(&mut self.contiguous, value),
-            "memory" => take(&mut self.memory, value),
-            _ => (),
-        }
-    }
-
-    /// The value of a property, if it is a settable one.
-    pub(super) fn get(&self, name: &str) -> Option<glib::Value> {
-        Some(match name {
-            "min-buffers" => self.min.to_value(),
-            "max-buffers" => self.max.to_value(),
-            "alignment" => self.alignment.to_value(),
-            "contiguous" => self.contiguous.to_value(),
-            "memory" => self.memory.to_value(),
-            _ => return None,
-        })
+    /// The field of a settable property.
+    pub(super) fn field(&mut self, name: &str) -> Option<&mut dyn Field> {
+        property::field(&*TABLE, self, name)
     }
 
     /// What the values mean for a stream, whose caps may insist on dma-bufs.
@@ -106,12 +88,6 @@ impl Settings {
     }
 }
 
-fn take<'v, T: glib::value::FromValue<'v>>(place: &mut T, value: &'v glib::Value) {
-    if let Ok(value) = value.get() {
-        *place = value;
-    }
-}
-
 /// What the frames of a stream are to be like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terms {
@@ -137,10 +113,10 @@ impl Terms {
         pool.contiguous(self.contiguous).build()
     }
 
-    /// Whether a pool of downstream's, of which no more is known than that it makes dma-bufs, can take
-    /// the place of ours.
-    pub(super) fn takes_any_dma_bufs(&self) -> bool {
-        !self.contiguous && self.memory != Memory::Shm && self.request.align == StrideAlign::DMA
+    /// Whether dma-bufs of which no more is known can be what was asked for. Of contiguous memory
+    /// downstream may have some for the first frames and other memory for the rest.
+    pub(super) fn takes_foreign_memory(&self) -> bool {
+        !self.contiguous && self.memory != Memory::Shm
     }
 
     /// An allocator for producers that use no pool, where ours makes what is asked for.
@@ -149,63 +125,53 @@ impl Terms {
     }
 }
 
+/// The settable properties.
+static TABLE: LazyLock<[Property<Settings>; 5]> = LazyLock::new(|| {
+    let default = Settings::default();
+    let min = glib::ParamSpecUInt::builder("min-buffers")
+        .nick("Least buffers")
+        .blurb("Buffers that the pool has at least; more if downstream asks for more")
+        .default_value(default.min);
+    let max = glib::ParamSpecUInt::builder("max-buffers")
+        .nick("Most buffers")
+        .blurb("Buffers that the pool has at most, after which a producer waits (0: no bound)")
+        .default_value(default.max);
+    let alignment = glib::ParamSpecUInt::builder("alignment")
+        .nick("Alignment")
+        .blurb("What row strides and beginnings of planes are multiples of (bytes, power of 2)")
+        .minimum(default.alignment)
+        .maximum(MOST_ALIGNMENT)
+        .default_value(default.alignment);
+    let contiguous = glib::ParamSpecBoolean::builder("contiguous").nick("Contiguous").blurb(
+        "Whether each frame is one run of physical pages, for devices without an IOMMU; needs a \
+         contiguous (CMA) dma-heap",
+    );
+    let memory = glib::ParamSpecEnum::builder_with_default("memory", default.memory)
+        .nick("Memory")
+        .blurb("Memory that frames leave in");
+    [
+        Property { spec: min.mutable_ready().build(), field: |it| &mut it.min },
+        Property { spec: max.mutable_ready().build(), field: |it| &mut it.max },
+        Property { spec: alignment.mutable_ready().build(), field: |it| &mut it.alignment },
+        Property { spec: contiguous.mutable_ready().build(), field: |it| &mut it.contiguous },
+        Property { spec: memory.mutable_ready().build(), field: |it| &mut it.memory },
+    ]
+});
+
 /// All properties of the element.
 pub(super) fn properties() -> &'static [glib::ParamSpec] {
-    static PROPERTIES: LazyLock<Vec<glib::ParamSpec>> =
-        LazyLock::new(|| [numbers(), kinds()].concat());
-    &PROPERTIES
-}
-
-fn numbers() -> Vec<glib::ParamSpec> {
-    let default = Settings::default();
-    vec![
-        glib::ParamSpecUInt::builder("min-buffers")
-            .nick("Least buffers")
-            .blurb("Buffers that the pool has at least; more if downstream asks for more")
-            .default_value(default.min)
-            .mutable_ready()
-            .build(),
-        glib::ParamSpecUInt::builder("max-buffers")
-            .nick("Most buffers")
-            .blurb("Buffers that the pool has at most, after which a producer waits (0: no bound)")
-            .default_value(default.max)
-            .mutable_ready()
-            .build(),
-        glib::ParamSpecUInt::builder("alignment")
-            .nick("Alignment")
-            .blurb("What row strides and beginnings of planes are multiples of (bytes, power of 2)")
-            .minimum(default.alignment)
-            .maximum(MOST_ALIGNMENT)
-            .default_value(default.alignment)
-            .mutable_ready()
-            .build(),
-    ]
-}
-
-fn kinds() -> Vec<glib::ParamSpec> {
-    vec![
-        glib::ParamSpecBoolean::builder("contiguous")
-            .nick("Contiguous")
-            .blurb(
-                "Whether each frame is one run of physical pages, for devices without an IOMMU; \
-                 needs a contiguous (CMA) dma-heap",
-            )
-            .mutable_ready()
-            .build(),
-        glib::ParamSpecEnum::builder_with_default("memory", Memory::default())
-            .nick("Memory")
-            .blurb("Memory that frames leave in")
-            .mutable_ready()
-            .build(),
-        glib::ParamSpecBoxed::builder::<gst::Structure>("stats")
+    static PROPERTIES: LazyLock<Vec<glib::ParamSpec>> = LazyLock::new(|| {
+        let stats = glib::ParamSpecBoxed::builder::<gst::Structure>("stats")
             .nick("Statistics")
             .blurb(
                 "Counts since the start: frames, pooled, foreign, copied, copied-bytes; mode \
                  (none, pool, foreign, copy) and memory (none, dmabuf, shm) of the last frame",
             )
             .read_only()
-            .build(),
-    ]
+            .build();
+        TABLE.iter().map(|property| property.spec.clone()).chain([stats]).collect()
+    });
+    &PROPERTIES
 }
 
 #[cfg(test)]

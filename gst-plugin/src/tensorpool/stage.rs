@@ -29,10 +29,20 @@ pub(super) enum StageError {
     Layout(#[from] VideoLayoutError),
     #[error(transparent)]
     Copy(#[from] CopyError),
+    /// A buffer to copy into, wherever it came from.
+    #[error("the pool gives a buffer that cannot leave: {0}")]
+    Target(Misfit),
     #[error(transparent)]
     Pool(#[from] PoolError),
     #[error(transparent)]
     Gst(#[from] glib::BoolError),
+}
+
+impl StageError {
+    /// Whether nothing is wrong: the pipeline stops, or seeks.
+    pub(super) fn is_flushing(&self) -> bool {
+        matches!(self, Self::Pool(PoolError::Flow(gst::FlowError::Flushing)))
+    }
 }
 
 /// What is known of a stream.
@@ -101,30 +111,59 @@ impl Stage {
         Ok(copied)
     }
 
-    /// A pool for copies, active: downstream's if it has one, else ours as downstream wants it.
-    pub(super) fn target(&self, downstream: &Downstream) -> Result<gst::BufferPool, StageError> {
-        let (min, max) = self.terms.request.buffers(downstream.min, downstream.max);
-        let allocator = downstream.allocator.clone();
-        let allocator = allocator.filter(|_| self.terms.takes_any_dma_bufs());
-        let asked = Asked {
-            caps: &self.caps,
-            size: downstream.size,
-            min,
-            max,
-            allocator: allocator.map(|allocator| (Some(allocator), downstream.params)),
-            video_meta: true,
-            alignment: downstream.alignment,
-        };
+    /// What of downstream's answer is used: the memory that it offers if frames there are as they are
+    /// to be, and the numbers of buffers that suit both sides.
+    pub(super) fn take(&self, mut said: Downstream) -> Downstream {
+        (said.min, said.max) = self.terms.request.buffers(said.min, said.max);
+        if !self.terms.takes_foreign_memory() {
+            (said.pool, said.allocator) = (None, None);
+        }
+        said.pool = said.pool.take().filter(|pool| self.is_kept_by(pool, &said));
+        said
+    }
+
+    /// Whether a frame of downstream's pool may leave, which is as inactive afterwards as before.
+    fn is_kept_by(&self, pool: &gst::BufferPool, said: &Downstream) -> bool {
+        let was_active = pool.is_active();
+        let fits = |frame: &gst::BufferRef| matches!(self.judge(frame), Ok(Ok(())));
+        let is_kept = self.asked(said).serves(pool, fits);
+        // Who fills it configures it first.
+        is_kept && (was_active || pool.set_active(false).is_ok())
+    }
+
+    /// Passes a buffer on that a frame is to be copied into, unless it is not as frames are to be.
+    pub(super) fn admit(&self, target: gst::Buffer) -> Result<gst::Buffer, StageError> {
+        self.judge(&target)?.map_err(StageError::Target)?;
+        Ok(target)
+    }
+
+    /// A pool for copies, active: downstream's if it was [taken](Self::take), else ours as downstream
+    /// wants it.
+    pub(super) fn target(&self, said: &Downstream) -> Result<gst::BufferPool, StageError> {
+        let asked = self.asked(said);
         // One that upstream took is in use, and not ours to configure.
-        let theirs = downstream.pool.clone().filter(|pool| !pool.is_active());
-        if let Some(pool) = theirs
-            && asked.serves(&pool, |buffer| buffer.n_memory() == 1)
-        {
+        let theirs = said.pool.clone().filter(|pool| !pool.is_active());
+        if let Some(pool) = theirs {
+            asked.configure(&pool)?;
+            pool::activate(&pool)?;
             return Ok(pool);
         }
         let pool = self.terms.pool()?.upcast();
         asked.configure(&pool)?;
         pool::activate(&pool)?;
         Ok(pool)
+    }
+
+    fn asked(&self, said: &Downstream) -> Asked<'_> {
+        let allocator = said.allocator.clone();
+        Asked {
+            caps: &self.caps,
+            size: said.size,
+            min: said.min,
+            max: said.max,
+            allocator: allocator.map(|allocator| (Some(allocator), said.params)),
+            video_meta: true,
+            alignment: said.alignment,
+        }
     }
 }

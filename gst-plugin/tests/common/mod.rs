@@ -4,6 +4,7 @@
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
+    clippy::print_stdout,
     reason = "a test that fails is what a test is for"
 )]
 
@@ -14,7 +15,7 @@ use std::{
 };
 
 use gst::prelude::*;
-use gst_allocators::prelude::*;
+use gst_allocators::{FdMemory, prelude::*};
 use gst_check::Harness;
 use gst_video::{VideoFormat, VideoFrameFlags, VideoMeta};
 use gsttensor::{BufferTensorExt, FrameTensor};
@@ -150,6 +151,14 @@ pub(crate) fn stat(element: &gst::Element, name: &str) -> u64 {
     element.property::<gst::Structure>("stats").get::<u64>(name).unwrap()
 }
 
+/// Says aloud that a test is skipped, and why; `REQUIRE_BACKENDS` naming what is missing forbids it.
+pub(crate) fn skip(missing: &str, why: &str) {
+    #[expect(clippy::disallowed_methods, reason = "the switch is for tests")]
+    let required = env::var("REQUIRE_BACKENDS").unwrap_or_default();
+    assert!(!required.split(',').any(|name| name == missing), "required but missing: {why}");
+    println!("skipped: {why}");
+}
+
 /// The next buffer at an appsink of a running pipeline.
 pub(crate) fn pull(pipeline: &gst::Pipeline, name: &str) -> gst::Buffer {
     let sink = pipeline.by_name(name).unwrap().downcast::<gst_app::AppSink>().unwrap();
@@ -204,4 +213,54 @@ pub(crate) fn read_across_copies() {
         }
     }
     pipeline.set_state(gst::State::Null).unwrap();
+}
+
+/// All buffers that a pipeline of a source gives, and the stats of its `tensorpool`.
+pub(crate) fn run(description: &str) -> (Vec<gst::Buffer>, Option<gst::Structure>) {
+    let pipeline = parse(&format!("{description} ! appsink name=sink sync=false"));
+    let sink = pipeline.by_name("sink").unwrap().downcast::<gst_app::AppSink>().unwrap();
+    let pull = || sink.pull_sample().ok().map(|sample| sample.buffer_owned().unwrap());
+    let buffers: Vec<_> = std::iter::from_fn(pull).collect();
+    let error = pipeline.bus().unwrap().pop_filtered(&[gst::MessageType::Error]);
+    assert!(error.is_none(), "{error:?}");
+    let stats = pipeline.by_name("pool").map(|pool| pool.property("stats"));
+    pipeline.set_state(gst::State::Null).unwrap();
+    (buffers, stats)
+}
+
+pub(crate) fn count(stats: &gst::Structure, name: &str) -> u64 {
+    stats.get(name).unwrap()
+}
+
+pub(crate) fn assert_is_of_our_kind(buffer: &gst::Buffer, align: i32) {
+    assert_eq!((buffer.n_memory(), buffer.peek_memory(0).offset()), (1, 0));
+    assert!(buffer.peek_memory(0).is_memory_type::<FdMemory>());
+    let meta = buffer.meta::<VideoMeta>().unwrap();
+    let align_bytes = usize::try_from(align).unwrap();
+    assert!(meta.stride().iter().all(|stride| stride % align == 0), "{:?}", meta.stride());
+    assert!(meta.offset().iter().all(|offset| offset % align_bytes == 0), "{:?}", meta.offset());
+}
+
+/// Lets the source see a peer that answers allocation queries by `answer`.
+pub(crate) fn answered(
+    harness: &Harness,
+    answer: impl Fn(&mut gst::query::Allocation) + Send + Sync + 'static,
+) {
+    let pad = harness.sinkpad().unwrap();
+    pad.add_probe(gst::PadProbeType::QUERY_DOWNSTREAM, move |_, info| {
+        let Some(query) = info.query_mut() else { return gst::PadProbeReturn::Ok };
+        let gst::QueryViewMut::Allocation(query) = query.view_mut() else {
+            return gst::PadProbeReturn::Ok;
+        };
+        answer(query);
+        gst::PadProbeReturn::Handled
+    })
+    .unwrap();
+}
+
+/// What the element answers upstream.
+pub(crate) fn asked(harness: &mut Harness, caps: &str) -> gst::query::Allocation<gst::Query> {
+    let mut query = gst::query::Allocation::new(Some(&caps.parse().unwrap()), true);
+    assert!(harness.srcpad().unwrap().peer_query(query.query_mut()));
+    query
 }
