@@ -16,6 +16,7 @@ use std::{
     collections::HashSet,
     fs,
     sync::{Arc, Mutex},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -26,22 +27,31 @@ use tensor_tests::{
     watch::{dma_bufs, open_fds},
 };
 
-const CYCLES: usize = 20;
+/// Two cameras run at once, so each cycle is two starts, two changes of caps and two stops.
+const CYCLES: usize = 10;
 const FRAMES: usize = 500;
 /// Frames of a cycle of the control, which shows what a stop and a change of caps leave behind.
 const FEW: usize = 40;
 /// Cycles after which threads, arenas and caches are there.
-const WARM: usize = 4;
-/// What the frames of the cycles after that may add to the process: seventy bytes a tensor would be more.
+const WARM: usize = 2;
+/// What the frames of the cycles after that may add to the process: eighty bytes a tensor would be
+/// more.
 const SLACK_KIB: usize = 1024;
 
 /// How long no frame may come before a pipeline counts as stuck.
 const STALL: Duration = Duration::from_secs(20);
 
-const CAPS: [&str; 2] = [
-    "video/x-raw,format=NV12,width=320,height=180,framerate=120/1",
-    "video/x-raw,format=YUY2,width=320,height=180,framerate=120/1",
-];
+/// The caps of a camera, before and after the change: what each does in one buffer or in several.
+const fn formats(camera: Camera) -> [&'static str; 2] {
+    match camera {
+        Camera::SinglePlanar => ["NV12", "YUY2"],
+        Camera::MultiPlanar => ["NV12", "I420"],
+    }
+}
+
+fn caps(format: &str) -> String {
+    format!("video/x-raw,format={format},width=320,height=180,framerate=120/1")
+}
 
 /// What a process holds when its pipeline is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +84,7 @@ impl Held {
 /// A source, a `tee` and two branches.
 struct Forked {
     pipeline: gst::Pipeline,
-    /// Frames that left the source, and the files they were in.
+    /// Frames that left the source, and the files they began in.
     seen: Arc<Mutex<(usize, HashSet<u64>)>>,
 }
 
@@ -110,9 +120,9 @@ impl Forked {
         usize::try_from(stats.get::<u64>(name).unwrap()).unwrap()
     }
 
-    fn set_caps(&self, caps: &str) {
+    fn set_format(&self, format: &str) {
         let filter = self.pipeline.by_name("caps").unwrap();
-        filter.set_property("caps", caps.parse::<gst::Caps>().unwrap());
+        filter.set_property("caps", caps(format).parse::<gst::Caps>().unwrap());
     }
 
     fn start(&self) {
@@ -141,16 +151,16 @@ impl Forked {
     }
 
     /// A start, a change of caps midway, and the end of the stream, not yet stopped.
-    fn play_with_a_change_of_caps(&self, frames: usize) {
-        self.set_caps(CAPS[0]);
+    fn play_with_a_change_of_caps(&self, [first, second]: [&str; 2], frames: usize) {
+        self.set_format(first);
         self.start();
         self.wait_for(frames / 2);
-        self.set_caps(CAPS[1]);
+        self.set_format(second);
         self.wait_for(usize::MAX);
         assert_eq!(self.frames(), frames);
-        let caps = self.pipeline.by_name("fork").unwrap().static_pad("sink").unwrap();
-        let caps = caps.current_caps().unwrap();
-        assert!(caps.can_intersect(&CAPS[1].parse::<gst::Caps>().unwrap()), "{caps}");
+        let found = self.pipeline.by_name("fork").unwrap().static_pad("sink").unwrap();
+        let found = found.current_caps().unwrap();
+        assert!(found.can_intersect(&caps(second).parse::<gst::Caps>().unwrap()), "{found}");
     }
 }
 
@@ -160,33 +170,43 @@ fn inode(memory: &gst_allocators::FdMemoryRef) -> u64 {
 }
 
 fn camera_source(camera: Camera, frames: usize) -> String {
-    let frames = u32::try_from(frames).unwrap();
-    format!("{} ! capsfilter name=caps caps={}", camera.source("dmabuf", frames), CAPS[0])
+    let (frames, caps) = (u32::try_from(frames).unwrap(), caps(formats(camera)[0]));
+    format!("{} ! capsfilter name=caps caps={caps}", camera.source("dmabuf", frames))
 }
 
-/// Twenty cycles; what was held after each.
-fn cycles(forked: &Forked, frames: usize, look: &mut dyn FnMut(&Forked)) -> Vec<Held> {
-    (0..CYCLES)
-        .map(|_| {
-            forked.play_with_a_change_of_caps(frames);
+/// Both cameras at once, cycle after cycle; what was held after each.
+fn cycles(
+    cameras: [Camera; 2],
+    branch: &str,
+    frames: usize,
+    look: &mut dyn FnMut(&Forked),
+) -> Vec<Held> {
+    let forked = cameras.map(|camera| Forked::new(&camera_source(camera, frames), branch));
+    let cycle = |_| {
+        thread::scope(|scope| {
+            for (camera, forked) in cameras.into_iter().zip(&forked) {
+                scope.spawn(move || forked.play_with_a_change_of_caps(formats(camera), frames));
+            }
+        });
+        for forked in &forked {
             look(forked);
             forked.stop();
-            Held::now()
-        })
-        .collect()
+        }
+        Held::now()
+    };
+    (0..CYCLES).map(cycle).collect()
 }
 
 // G05, G06, S-GST-09, S-ID-09. v4l2src of GStreamer 1.22.0 leaves descriptors behind at every stop,
-// so they are compared with those of the same pipeline without tensorimport.
+// so they are compared with those of the same pipelines without tensorimport.
 #[test]
-fn ten_thousand_frames_of_a_camera_leave_nothing_behind() {
-    let Some(camera) = Camera::SinglePlanar.open(Input::Webcam) else { return };
-    let before = dma_bufs().0;
-    let control = Forked::new(&camera_source(camera, FEW), "identity");
-    let control = cycles(&control, FEW, &mut |_| ());
-    let forked = Forked::new(&camera_source(camera, FRAMES), "tensorimport");
-    let (mut imports, mut files, mut frames) = (0, 0, 0);
-    let held = cycles(&forked, FRAMES, &mut |forked| {
+fn ten_thousand_frames_of_cameras_leave_nothing_behind() {
+    let Some(single) = Camera::SinglePlanar.open(Input::Webcam) else { return };
+    let Some(multi) = Camera::MultiPlanar.open(Input::Webcam) else { return };
+    let (cameras, before) = ([single, multi], dma_bufs().0);
+    let control = cycles(cameras, "identity", FEW, &mut |_| ());
+    let (mut imports, mut buffers, mut frames) = (0, 0, 0);
+    let held = cycles(cameras, "tensorimport", FRAMES, &mut |forked| {
         let seen = forked.seen.lock().unwrap().1.len();
         for branch in ["one", "two"] {
             let stat = |name| forked.stat(branch, name);
@@ -195,15 +215,16 @@ fn ten_thousand_frames_of_a_camera_leave_nothing_behind() {
             imports += stat("imports");
             frames += stat("frames");
         }
-        files += seen;
+        buffers += seen;
     });
     let grown = |held: &[Held], part: fn(&Held) -> usize| {
         part(&held[CYCLES - 1]).saturating_sub(part(&held[WARM]))
     };
     println!(
-        "{CYCLES} starts, {CYCLES} changes of caps, {frames} tensors: {imports} imports of {files} buffers; \
-         since cycle {WARM}, in brackets without tensorimport: fds +{} [+{}], regions +{} [+{}], \
-         RSS +{} KiB [+{} KiB]",
+        "{} starts, as many changes of caps, {frames} tensors: {imports} imports of {buffers} \
+         buffers; since cycle {WARM}, in brackets without tensorimport: fds +{} [+{}], regions \
+         +{} [+{}], RSS +{} KiB [+{} KiB]",
+        2 * CYCLES,
         grown(&held, |held| held.fds),
         grown(&control, |held| held.fds),
         grown(&held, |held| held.regions),
@@ -211,7 +232,7 @@ fn ten_thousand_frames_of_a_camera_leave_nothing_behind() {
         grown(&held, |held| held.rss_kib),
         grown(&control, |held| held.rss_kib),
     );
-    assert_eq!(frames, 2 * CYCLES * FRAMES);
+    assert_eq!(frames, 2 * 2 * CYCLES * FRAMES);
     assert!(held.iter().all(|held| (held.dma_bufs, held.maps) == (before, 0)), "{held:?}");
     assert_eq!(grown(&held, |held| held.fds), grown(&control, |held| held.fds));
     let allowed = grown(&control, |held| held.rss_kib) + SLACK_KIB;
