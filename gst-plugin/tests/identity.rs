@@ -206,7 +206,7 @@ fn equal_inodes_on_two_filesystems_are_two_buffers() {
     let _alone = alone();
     let fds = match equal_inodes() {
         Ok(fds) => fds,
-        Err(why) => return eprintln!("skipped: {why}"),
+        Err(why) => return skip("inodes", &why),
     };
     let mut harness = harness(GREY);
     for _ in 0..3 {

@@ -7,6 +7,7 @@
     reason = "a test that fails is what a test is for"
 )]
 
+mod common;
 mod steady;
 
 use std::{env, process::Command};
@@ -58,7 +59,9 @@ fn a_frame_that_came_before_costs_no_system_call() {
         let counted = [FEW, MANY].map(|frames| calls("tensorimport", source, frames));
         let [few, many] = match counted {
             [Ok(few), Ok(many)] => [few, many],
-            [Err(why), _] | [_, Err(why)] => return eprintln!("skipped: nothing is traced: {why}"),
+            [Err(why), _] | [_, Err(why)] => {
+                return common::skip("strace", &format!("nothing is traced: {why}"));
+            }
         };
         let (frames, calls) = (MANY - FEW, many.saturating_sub(few));
         eprintln!("{}: {calls} system calls in {frames} frames", source.name());
