@@ -62,7 +62,8 @@ fn a_crop_that_moves_opens_and_maps_nothing() {
 fn a_crop_that_moves_allocates_a_blob() {
     let mut harness = convert("width=16 height=16");
     let memory = fd_memory(&filled(&tight_nv12(), 0, 4));
-    let rects = (0..60).map(|n| (2 * (n % 20), 2 * (n % 10), 16, 16));
+    // No two are the same.
+    let rects = (0..60).map(|n| (2 * (n % 24), 2 * (n / 24), 16, 16));
     let mut frames: Vec<_> = rects.map(|rect| cropped(&memory, rect)).collect();
     let mut push_ten = || {
         frames.drain(..10).for_each(|frame| drop(harness.push_and_pull(frame).unwrap()));

@@ -150,3 +150,18 @@ fn a_pool_that_is_gone_is_not_held() {
     let counts: Vec<_> = counts.collect();
     assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
 }
+
+#[test]
+fn a_flush_forgets_what_was_imported_of_a_pool() {
+    init();
+    let pool = glib::Object::new::<SharedPool>().upcast::<gst::BufferPool>();
+    let mut harness = convert("other/tensors", Some(pool), 800);
+    // Held, so that its own descriptors count before and after.
+    let out = harness.push_and_pull(frame()).unwrap();
+    let held = fd_count();
+    harness.push_event(gst::event::FlushStart::new());
+    harness.push_event(gst::event::FlushStop::new(false));
+    assert_eq!(fd_count(), held - 1, "the frame's; the meta still has the output's");
+    drop(out);
+    assert_eq!(fd_count(), held - 2, "and the output's");
+}

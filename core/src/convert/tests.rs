@@ -260,9 +260,59 @@ fn any_number_of_threads_makes_the_same_input() {
             }
         }
     }
+    for (width, height) in [(5, 1), (1, 17)] {
+        let wanted = Destination::new(width, height);
+        let options = ConvertOptions::default().with_threads(MAX_THREADS);
+        let mut converter = Converter::new(&described, &spec, &wanted, &options).unwrap();
+        let input = input(&wanted);
+        converter.run(&source, &input).unwrap();
+        assert_eq!(flat(&input), bytes(&source, &spec, &wanted));
+    }
     for threads in [0, MAX_THREADS + 1] {
         let options = ConvertOptions::default().with_threads(threads);
         let error = Converter::new(&described, &spec, &Destination::new(8, 8), &options);
         assert_eq!(error.unwrap_err(), ConvertError::Threads { threads });
+    }
+}
+
+#[test]
+fn planes_that_lie_in_each_other_are_refused() {
+    use crate::{layout::StridedLayout, tensor::Layout};
+    let source = frame(PixelFormat::Rgb, 16, 9);
+    let wanted = Destination::new(16, 9).with_layout(TensorOrder::Nchw);
+    let rows = StridedLayout::dense(&Shape::new(&[9, 3, 16]).unwrap(), 1).unwrap();
+    let layout = Layout::Strided(rows.transpose(0, 1).unwrap());
+    let memory = Memory::heap(rows.required_len()).unwrap();
+    let input = TensorDyn::from_memories(layout, DType::U8, [memory], RW).unwrap();
+    let described = Source::of(&source).unwrap();
+    let options = ConvertOptions::default();
+    let mut converter = Converter::new(&described, &plain(), &wanted, &options).unwrap();
+    let error = converter.run(&source, &input).unwrap_err();
+    assert_eq!(error.to_string(), "destination strides: its planes lie in each other");
+}
+
+#[test]
+fn wider_vectors_change_no_byte() {
+    for format in [PixelFormat::Nv12, PixelFormat::Rgb, PixelFormat::P010, PixelFormat::Yuyv] {
+        let source = frame(format, 131, 77);
+        let described = Source::of(&source).unwrap();
+        for interpolation in Interpolation::ALL.iter().copied() {
+            let spec = PreprocessSpec { interpolation, ..plain() };
+            let wanted = Destination::new(67, 41).with_layout(TensorOrder::Nchw);
+            let options = ConvertOptions::default();
+            let plan = plan::Plan::new(&described, &spec, &wanted, &options).unwrap();
+            let fast = plan.fast.as_ref().unwrap();
+            let (map, mut scratch) = (source.map_read().unwrap(), fast.scratch());
+            let planes: Vec<_> = map.planes().collect();
+            let chosen = bytes(&source, &spec, &wanted);
+            for y in 0..41 {
+                let mut pixels = vec![0; 3 * 67];
+                fast.row(&planes, y, &mut scratch, &mut pixels);
+                for (channel, pixels) in pixels.chunks(67).enumerate() {
+                    let row = (channel * 41 + y) * 67;
+                    assert_eq!(chosen[row..row + 67], *pixels, "{format} {interpolation} {y}");
+                }
+            }
+        }
     }
 }

@@ -6,6 +6,8 @@ use gst_video::{
     VideoBufferPoolConfig,
 };
 
+use crate::pool::TensorBufferPool;
+
 /// A configuration, of whoever's pool.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked<'a> {
@@ -63,6 +65,9 @@ impl Asked<'_> {
         }
         let now = BufferPoolAcquireParams::with_flags(BufferPoolAcquireFlags::DONTWAIT);
         let serves = pool.acquire_buffer(Some(&now)).is_ok_and(|buffer| wanted(&buffer));
+        if let Some(ours) = pool.downcast_ref::<TensorBufferPool>() {
+            ours.untake();
+        }
         if !serves && !was_active {
             // A pool that cannot be stopped is not used either way.
             let _stopped = pool.set_active(false);
@@ -76,7 +81,6 @@ mod tests {
     use gst_video::{VideoBufferPool, VideoMeta};
 
     use super::*;
-    use crate::pool::TensorBufferPool;
 
     fn caps() -> gst::Caps {
         gst::init().unwrap();
@@ -107,7 +111,10 @@ mod tests {
     #[test]
     fn a_pool_may_give_larger_buffers_and_not_others() {
         let (caps, pool) = (caps(), TensorBufferPool::new().upcast::<gst::BufferPool>());
-        asked(&caps, false).configure(&pool).unwrap();
+        assert!(asked(&caps, false).serves(&pool, |_| true));
+        let looked_at = pool.downcast_ref::<TensorBufferPool>().unwrap().taken_scattered();
+        assert!(looked_at.is_none_or(|taken| taken == 0), "{looked_at:?}: nobody used it");
+        pool.set_active(false).unwrap();
         let (_, size, min, max) = pool.config().params().unwrap();
         assert_eq!((size, min, max), (128 * 2, 1, 1), "rows of 64 bytes");
         let text = gst::Caps::new_empty_simple("text/plain");

@@ -47,6 +47,11 @@ impl TensorBufferPool {
         self.imp().is_plain()
     }
 
+    /// Does not count a buffer that was taken to be looked at.
+    pub(crate) fn untake(&self) {
+        self.imp().taken.fetch_sub(1, Ordering::Relaxed);
+    }
+
     /// Times that a buffer was taken, if they are not known to be one run of physical pages each.
     pub(crate) fn taken_scattered(&self) -> Option<usize> {
         let pool = self.imp();
