@@ -100,7 +100,7 @@ fn offer(query: &mut query::Allocation, size: u32, request: &Request, provider: 
 }
 
 /// A frame whose rows are aligned, as columns added to the right of it: the one way of
-/// asking that `v4l2src` of every version understands. (Stride alignments 1.22 refuses.)
+/// asking that `v4l2src` of every version understands.
 #[derive(Debug)]
 struct Aligned {
     padding_right: u32,
@@ -126,12 +126,19 @@ impl Aligned {
     }
 
     fn structure(&self) -> gst::Structure {
-        gst::Structure::builder("video-meta")
+        let mut asked = gst::Structure::builder("video-meta")
             .field("padding-top", 0_u32)
             .field("padding-bottom", 0_u32)
             .field("padding-left", 0_u32)
             .field("padding-right", self.padding_right)
-            .build()
+            .build();
+        // v4l2src of 1.22 ignores a request that has these fields, that of 1.26 one that has not.
+        if gst::version() >= (1, 25, 0, 0) {
+            for plane in 0..VIDEO_MAX_PLANES {
+                asked.set(format!("stride-align{plane}"), 0_u32);
+            }
+        }
+        asked
     }
 }
 
